@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from tests.bank.kept import Kept
 from tests.contract.making import HandClock
+from tests.waiting import soon
 
-from pieria import Event, Workspace, telemetry
+from pieria import Bank, Event, Workspace, telemetry
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.graph import Changeset, Edge, GraphBackend, InMemoryBackend, Node, NodeMetadata, Semantic, Tag
 from pieria.graph.view import Pair, tended
@@ -51,6 +52,61 @@ def test_nodes_changed_since_they_were_looked_at_are_left(kept: Kept) -> None:
             assert graph.fold([Pair(by_id["b"], by_id["a"]), Pair(by_id["c"], by_id["d"])]) == []
             assert graph.fold([Pair(by_id["a"], by_id["c"])]) == ["a"]
             assert backend.get_metadata(["c"])["c"].access_count == 1
+
+
+RUN = [
+    ("Maya works at Acme.", "Ask Maya for the key of the vault"),
+    ("The key is here. When the disk is full, run make clean.", "Open the vault with the key"),
+]
+
+
+def live(bank: Bank, steps: Sequence[tuple[str, str]] = RUN) -> str:
+    with bank.session(goal="Open the vault") as session:
+        for observation, action in steps:
+            session.append(observation, action)
+    return session.id
+
+
+def known(bank: Bank) -> set[str]:
+    return {node.id for node in bank.graph.get_nodes_by_type(["semantic", "procedural"])}
+
+
+def test_session_strengthens_what_the_bank_knows(kept: Kept) -> None:
+    with Workspace(kept.data, {**kept.settings, "embedder": "hashing"}) as workspace:
+        bank = workspace.open("learning")
+        live(bank)
+        first = known(bank)
+        rewards = {id: used.reward_count for id, used in bank.graph.get_metadata(list(first)).items()}
+        with bank.session(goal="Open the vault", auto_commit=False) as waiting:
+            for step in RUN:
+                waiting.append(*step)
+            waiting.close()
+            soon(lambda: waiting.state == "ready")
+            draft = bank.sessions.draft(waiting.id)
+            assert draft is not None and first <= draft.held.keys()
+            assert not {node.node_type for node in draft.changeset.additions} & {"semantic", "procedural"}
+        assert known(bank) == first and {id.split("_")[0] for id in first} == {"sem", "proc"}
+        for id, used in bank.graph.get_metadata(list(first)).items():
+            assert (used.reward_count, used.access_count) == (rewards[id] + 1, 1)
+            steps = bank.graph.get_linked_nodes([id], Edge.PROVENANCE)
+            sessions = {
+                memory.origin.session for memory in map(bank.get, [step.id for step in steps]) if memory is not None
+            }
+            assert len(steps) == len(sessions) == 2
+        bank.undo(max(change.seq for change in bank.changes() if change.what == "graph"))
+        assert known(bank) == first
+        assert {len(bank.graph.get_linked_nodes([id], Edge.PROVENANCE)) for id in first} == {1}
+
+
+def test_less_trusted_session_never_strengthens_or_narrows(kept: Kept) -> None:
+    for way in ("person", "outside"):
+        with Workspace(kept.data, {**kept.settings, "embedder": "hashing"}) as workspace:
+            live(workspace.open("trusting", via=way))
+    with Workspace(kept.data, {**kept.settings, "embedder": "hashing"}) as workspace:
+        bank = workspace.open("trusting")
+        trusts = [memory.judgement.trust for memory in bank.list(kinds=["semantic", "procedural"], limit=100)]
+        assert sorted(trusts) == sorted([0.2, 0.9] * (len(trusts) // 2)) and trusts
+        assert bank.graph.consolidate()["deleted"] == 0
 
 
 class Heard:

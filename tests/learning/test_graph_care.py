@@ -14,6 +14,7 @@ from tests.contract.making import HandClock
 from tests.graph.histories import histories
 from tests.learning.living import config, telemetry_heard
 
+from benchmarks.learning.answerable import settings as settings_of
 from pieria import Bank, Config, Workspace, telemetry
 from pieria.config import ExtractionProfile
 from pieria.errors import InputError
@@ -38,7 +39,7 @@ from pieria.graph import (
 from pieria.learning.decay import decay
 from pieria.learning.episodic_validation import validate
 from pieria.learning.graph_repair import repair
-from pieria.learning.semantic_consolidator import consolidate
+from pieria.learning.semantic_consolidator import NEAREST, best_alike, consolidate
 from pieria.record.changeset import Changeset as Change
 from pieria.record.fact import FactQuery
 from pieria.record.link import End, row_of
@@ -47,6 +48,10 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MADE = NOW - timedelta(days=60)
 STEP = Episodic(id="step", observation="The ferry was full.", action="Waited.")
 HOW = Procedural(id="how", instruction="Book early.")
+AIM = Intent(id="aim", description="Work.")
+VERDICTS = ("same", "other")
+OTHER_WORDS: list[list[str]] = []
+"""Pairs that say the same, but in words that rules take for a difference."""
 TAG, LONELY, OWN = Tag(id="tag", label="tides"), Tag(id="lonely", label="x"), Tag(id="own", label="ferries")
 
 
@@ -141,6 +146,92 @@ def test_facts_that_differ_in_particulars_never_merge() -> None:
         facts = [fact(id, text=text) for id, text in told.items()]
         put(backend, [*facts, *others, TAG], tagged(*told), {"first": used(9)})
         assert consolidated(backend)["deleted_ids"] == ["again"]
+
+
+def way(id: str, text: str, **more: Any) -> Procedural:
+    """Return a procedure, told as "condition => instruction"."""
+    condition, _, instruction = text.rpartition(" => ")
+    says = {"condition": condition.strip(), "instruction": instruction, "embedding": near(1.0)}
+    return Procedural(id=id, **{"created_at": MADE, **says, **more})
+
+
+def served(*ids: str, intent: str = "aim") -> list[tuple[str, str, Edge]]:
+    return [(intent, id, Edge.HIERARCHICAL) for id in ids]
+
+
+def pairs_of(part: str, verdict: str) -> list[list[str]]:
+    """Return the pairs of `joins.toml`; a fact has no arrow."""
+    read = tomllib.loads(Path(__file__).with_name("joins.toml").read_text("utf-8"))
+    return [*read[part][verdict]["facts"], *read[part][verdict]["procedures"]]
+
+
+def is_joined(backend: GraphBackend, one: str, other: str, **more: Any) -> bool:
+    """Return whether the pair joins, by default with equal vectors."""
+    told = {"one": one, "other": other}
+    nodes: list[Node] = [way(id, text, **more) for id, text in told.items() if " => " in text]
+    nodes += [fact(id, text=text, **more) for id, text in told.items() if " => " not in text]
+    put(backend, [*nodes, TAG, AIM], [*tagged(*told), *served(*told)])
+    return bool(consolidated(backend)["deleted"])
+
+
+@pytest.mark.parametrize("part", ["tuning", "held"])
+def test_pairs_that_differ_in_one_particular_never_join(part: str) -> None:
+    joined = {
+        verdict: [pair for pair in pairs_of(part, verdict) if is_joined(InMemoryBackend(), *pair)]
+        for verdict in VERDICTS
+    }
+    assert joined == {"same": [pair for pair in pairs_of(part, "same") if pair not in OTHER_WORDS], "other": []}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_local_model_joins_most_that_says_the_same(tmp_path: Path) -> None:
+    joined = dict.fromkeys(VERDICTS, 0)
+    with Workspace(tmp_path, settings_of("local")) as workspace:
+        for verdict in VERDICTS:
+            for number, pair in enumerate([*pairs_of("tuning", verdict), *pairs_of("held", verdict)]):
+                with workspace.open(f"{verdict}-{number}") as bank:
+                    joined[verdict] += is_joined(bank.graph, *pair, embedding=None)
+    assert joined["same"] >= 38 and joined["other"] == 0
+
+
+def test_procedures_of_one_intent_join_like_facts(backend: GraphBackend) -> None:
+    full = "When the disk is full => Run make clean"
+    told: dict[str, tuple[str, dict[str, Any]]] = {
+        "best": (full, {"expected_outcome": "The build passes"}),
+        "again": ("If the disk is full => Run make clean", {}),
+        "near": (full, {"embedding": near(0.9)}),
+        "far": (full, {"embedding": near(0.8)}),
+        "elsewhere": (full, {}),
+        "always": (" => Run make clean", {}),
+        "later": ("When the disk is full => Run make clean after the tests", {}),
+        "empty": ("When the disk is empty => Run make clean", {}),
+        "failing": (full, {"expected_outcome": "The build does not pass"}),
+    }
+    ways: list[Node] = [way(id, text, **more) for id, (text, more) in told.items()]
+    step: list[Node] = [AIM, Intent(id="rest", description="Rest."), STEP, fact("fact", text="Run make clean"), TAG]
+    ties = [*served(*(told.keys() - {"elsewhere"})), *served("elsewhere", intent="rest"), *tagged("fact")]
+    ties += [("again", "step", Edge.PROVENANCE), ("best", "far", Edge.SIBLING)]
+    put(backend, [*ways, *step], ties, {"best": used(9, 1)})
+    backend.update_metadata({"again": used(2, 1, cumulative_reward=0.5, reward_count=1)})
+    done = consolidated(backend)
+    assert (done["checked"], sorted(done["deleted_ids"])) == (10, ["again", "near"])
+    winner, counted = node(backend, "best"), backend.get_metadata(["best"])["best"]
+    assert winner.links[Edge.PROVENANCE] == {"step"} and winner.expected_outcome == "The build passes"
+    assert (counted.access_count, counted.cumulative_reward, counted.reward_count) == (11, 0.5, 1)
+
+
+def test_words_of_the_nearest_nodes_alone_are_compared() -> None:
+    compared: list[tuple[int, int]] = []
+
+    def may(rank: int, other: int) -> bool:
+        compared.append((rank, other))
+        return other == 150
+
+    lines = {rank: near(1 - rank / 10_000) for rank in range(200)}
+    found = dict(best_alike(range(200), lambda ranks: {rank: lines[rank] for rank in ranks}, 0.9, may))
+    assert found == dict.fromkeys(range(151, 151 + NEAREST), 150)
+    assert len(compared) <= 200 * NEAREST
 
 
 def test_winner_gets_the_ties_and_uses_of_the_loser(backend: GraphBackend) -> None:

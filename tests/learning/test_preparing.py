@@ -39,12 +39,23 @@ def at(degrees: float) -> list[float]:
     return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0, 0.0]
 
 
-ANGLES = Embedding(lambda text: at(float(text.split()[-1]) if text[-1:].isdigit() else 90.0))
-"""Embeds a text as the angle at its end, in degrees."""
+def spelled(degrees: float) -> str:
+    """Return the angle as a word, because intents with other numbers are not the same: `xbf` is 15 degrees."""
+    return "x" + "".join("abcdefghij"[int(digit)] for digit in f"{degrees:g}")
+
+
+def angle(text: str) -> list[float]:
+    word = (text.split() or [""])[-1]
+    is_angle = len(word) > 1 and word[0] == "x" and set(word[1:]) <= set("abcdefghij")
+    return at(float("".join(str("abcdefghij".index(letter)) for letter in word[1:])) if is_angle else 90.0)
+
+
+ANGLES = Embedding(angle)
+"""Embeds a text as the angle spelt at its end."""
 
 
 def intent(id: str, degrees: float, description: str | None = None) -> Intent:
-    return Intent(id=id, description=description or f"Aim {id} {degrees:g}", embedding=at(degrees))
+    return Intent(id=id, description=description or f"Aim {id} {spelled(degrees)}", embedding=at(degrees))
 
 
 def rewarded(node: Node, other: Node, edge: Edge) -> Changeset:
@@ -115,11 +126,11 @@ def test_backend_without_labels_is_asked_for_its_tags() -> None:
 def test_cosine_decides_if_an_intent_is_same_reworded_or_new(backend: GraphBackend) -> None:
     backend.apply_changeset(serving(intent("held", 0)))
     backend.update_metadata({"held": NodeMetadata(access_count=3, cumulative_reward=2.0, reward_count=4)})
-    mind = Told(merged="Both aims 15")
+    mind = Told(merged="Both aims xbf")
     for id, degrees, kept, words in (
-        ("same", 10, {"held"}, "Aim held 0"),
-        ("near", 30, {"held"}, "Both aims 15"),
-        ("far", 60, {"far", "held"}, "Both aims 15"),
+        ("same", 10, {"held"}, "Aim held xa"),
+        ("near", 30, {"held"}, "Both aims xbf"),
+        ("far", 60, {"far", "held"}, "Both aims xbf"),
     ):
         backend.apply_changeset(merge(serving(intent(id, degrees)), backend, mind, ANGLES))
         intents = {node.id: node for node in backend.get_nodes_by_type(["intent"])}
@@ -133,28 +144,36 @@ def test_cosine_decides_if_an_intent_is_same_reworded_or_new(backend: GraphBacke
 
 def test_intents_of_one_changeset_are_merged() -> None:
     intents = serving(intent("a", 0), intent("b", 5), intent("c", 30), intent("d", 90))
-    made, merges = merging(intents, None, Told(merged="Both 15"), ANGLES)
-    assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Both 15"), ("d", "Aim d 90")]
-    assert tied(made, named(made, "Both 15"), "hierarchical") == {"Do of-a.", "Do of-b.", "Do of-c."}
+    made, merges = merging(intents, None, Told(merged="Both xbf"), ANGLES)
+    assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Both xbf"), ("d", "Aim d xja")]
+    assert tied(made, named(made, "Both xbf"), "hierarchical") == {"Do of-a.", "Do of-b.", "Do of-c."}
     assert (made.metadata["a"].reward_count, made.gained) == (3, {})
     told = [(one["held"], one["new"], one["merged"]) for one in merges]
-    assert told == [("Aim a 0", "Aim b 5", "Aim a 0"), ("Aim a 0", "Aim c 30", "Both 15")]
+    assert told == [("Aim a xa", "Aim b xf", "Aim a xa"), ("Aim a xa", "Aim c xda", "Both xbf")]
 
 
 def test_kept_intent_comes_first_and_is_compared_as_reworded() -> None:
     backend = InMemoryBackend()
     backend.apply_changeset(serving(intent("held", 0)))
-    made = merge(serving(intent("a", 30), intent("b", 45)), backend, Told(merged="Both 40"), ANGLES)
-    assert [(node.id, node.description) for node in of(made, "intent")] == [("held", "Both 40")]
+    made = merge(serving(intent("a", 30), intent("b", 45)), backend, Told(merged="Both xea"), ANGLES)
+    assert [(node.id, node.description) for node in of(made, "intent")] == [("held", "Both xea")]
     assert {tie[0] for tie in made.links} == {"held"}
     assert made.gained["held"].reward_count == 2
+
+
+def test_intents_with_other_names_or_numbers_are_reworded() -> None:
+    both = serving(intent("a", 0, "Restart web-3"), intent("b", 0, "Restart web-4"))
+    alike = replace(both, additions=[replace(node, embedding=at(0)) for node in both.additions])
+    made, merges = merging(alike, None, Told(merged="Restart web-3 and web-4"))
+    assert [node.text for node in of(made, "intent")] == ["Restart web-3 and web-4"]
+    assert [one["similarity"] for one in merges] == [1.0]
 
 
 def test_without_a_wording_near_intents_count_as_the_same(caplog: pytest.LogCaptureFixture) -> None:
     for problem in (PromptError("merge_intent", "empty_response"), AdapterError("m", "chat", "500")):
         caplog.clear()
         made = merge(serving(intent("a", 0), intent("b", 30)), None, Told(merged=problem), ANGLES)
-        assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Aim a 0")]
+        assert [(node.id, node.description) for node in of(made, "intent")] == [("a", "Aim a xa")]
         assert "count as the same" in caplog.text
 
 
@@ -170,7 +189,7 @@ def test_thresholds_are_those_of_the_configuration() -> None:
         ({"intent_identity_threshold": 0.85}, 1, []),
         ({}, 1, ["merged"]),
     ):
-        mind = Told(merged="Both 15")
+        mind = Told(merged="Both xbf")
         made = merge(serving(intent("a", 0), intent("b", 30)), None, mind, ANGLES, config(**given))
         assert (len(of(made, "intent")), mind.asked) == (kept, asked)
 
@@ -188,23 +207,46 @@ def test_value_function_chooses_among_near_intents() -> None:
         assert {tie[0] for tie in made.links} == {taken}
 
 
-def test_knowledge_learnt_twice_has_the_same_tags_and_intents() -> None:
+def test_knowledge_learnt_twice_strengthens_the_first(backend: GraphBackend) -> None:
     mind = Told([Proposition("It rains.", ("Rain",))], [Procedure("Stay dry", "it rains", "Take a coat", "dry")], [0.5])
-    backend, detailed = InMemoryBackend(), config(trace_verbosity="detailed")
+    detailed = config(trace_verbosity="detailed")
     for turn in range(2):
         made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=ANGLES, config=detailed)
         ready = settled(made, backend, mind, ANGLES, detailed)
         assert ready.trace.merged_intents is not None
         assert len(ready.trace.merged_intents) == turn
         backend.apply_changeset(ready.changeset)
-    assert [len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent", "semantic")] == [1, 1, 2]
+    [fact], [way] = (backend.get_nodes_by_type([kind]) for kind in ("semantic", "procedural"))
+    assert [len(backend.get_nodes_by_type([kind])) for kind in ("tag", "intent")] == [1, 1]
+    for id, rewards in ((fact.id, 1.0), (way.id, 1.0)):
+        used = backend.get_metadata([id])[id]
+        assert (used.reward_count, used.cumulative_reward, used.access_count) == (2, rewards, 1)
+        assert len(backend.get_linked_nodes([id], Edge.PROVENANCE)) == 2
     assert prepared(Changeset(), backend, mind, ANGLES) == Changeset()
+
+
+def test_other_conditions_outcomes_intents_and_words_are_new(backend: GraphBackend) -> None:
+    def learnt(turn: int, intent: str, condition: str, instruction: str, outcome: str) -> int:
+        mind = Told([], [Procedure(intent, condition, instruction, outcome)], [0.5])
+        made = structured(trajectory(0.5, id=f"traj_{turn}"), GOAL, llm=mind, embedding=ANGLES)
+        backend.apply_changeset(settled(made, backend, mind, ANGLES).changeset)
+        return len(backend.get_nodes_by_type(["procedural"]))
+
+    told = [
+        ("Stay dry xa", "it rains", "Take a coat", "3 were dry"),
+        ("Stay dry xa", "it rains", "Take a coat", "5 were dry"),
+        ("Stay dry xa", "it rains", "Take a coat", "5 were not dry"),
+        ("Stay dry xa", "it snows", "Take a coat", "3 were dry"),
+        ("Stay warm xga", "it rains", "Take a coat", "3 were dry"),
+        ("Stay dry xa", "it rains", "Take coats", "3 were dry"),
+    ]
+    assert [learnt(turn, *words) for turn, words in enumerate(told)] == [1, 1, 2, 3, 4, 5]
 
 
 def test_telemetry_counts_what_was_merged() -> None:
     changeset = tagged(a="x", b="X").merge(serving(intent("i", 0), intent("j", 1), intent("k", 30)))
     with telemetry_heard() as heard:
-        prepared(changeset, None, Told(merged="Both 15"), ANGLES)
+        prepared(changeset, None, Told(merged="Both xbf"), ANGLES)
     told = {name: (about, measured) for name, measured, about in heard}
     tags, intents = told["tag_deduplicator.deduplicate.stop"], told["intent_merger.merge.stop"]
     assert (tags[0], tags[1]["deduped"]) == ({"tag_count": 2}, 1)

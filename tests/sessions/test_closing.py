@@ -22,7 +22,7 @@ def test_close_and_commit_leaves_everything_in_the_graph(auto: bool) -> None:
     session.append_async("tea 3", "tea goes on")
     session.close_and_commit()
     assert (session.state, len(life.facts())) == (SessionState.IDLE, 4)
-    with begun(life, "bread", "ships") as session:
+    with begun(life, "wool", "salt") as session:
         pass
     assert (session.state, len(life.facts())) == (SessionState.IDLE, 6)
 

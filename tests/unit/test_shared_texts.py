@@ -2,7 +2,7 @@
 
 from tests.unit.samples import samples
 
-from pieria.language.particulars import are_apart, particulars
+from pieria.language.particulars import are_apart, are_opposed, particulars
 from pieria.language.pasted import is_surely_own, pasted
 from pieria.language.repetition import Runs, digests_of
 
@@ -44,9 +44,24 @@ def test_a_name_number_path_or_denial_sets_statements_apart() -> None:
         for one, other in SAMPLES[kind]:
             first, second = particulars(one), particulars(other)
             assert are_apart(first, second) is are_apart(second, first) is (kind == "apart"), (one, other)
+    long = "key" * 50_000
+    assert are_apart(particulars(f"Use {long}"), particulars(f"Use {long}s"))
+    assert not are_apart(particulars(f"Use {long}"), particulars(f"Use {long}."[:-1]))
     known = particulars("The tea was for Anna, and Will got none.").sure | particulars("Ask Bea. NOT NOW").sure
     assert known == {"anna", "bea"}
     anna, bea = particulars("anna prefers tea"), particulars("bea prefers tea")
     assert are_apart(anna, bea, known) and not are_apart(anna, bea)
     assert are_apart(particulars("anna taught bea to sail"), particulars("bea taught anna to sail"), known)
     assert not are_apart(particulars("Anna prefers tea."), particulars("tea is what anna prefers"), known)
+
+
+def test_outcomes_are_opposed_by_denials_and_opposites_alone() -> None:
+    expected = {
+        ("41 tests passed", "43 tests passed"): False,
+        ("Maya gets a mail", "Tomasz gets a mail"): False,
+        ("The page loads after 3 s", "The page loads"): False,
+        ("1 failed, 40 passed", "41 passed"): True,
+        ("The light is on", "The light is off"): True,
+        ("The page loads", "The page does not load"): True,
+    }
+    assert {pair: are_opposed(*pair) for pair in expected} == expected

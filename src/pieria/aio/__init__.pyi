@@ -208,8 +208,9 @@ class Workspace:
     async def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
-        """Merge facts that share a tag and say nearly the same into the best one: `checked`, `deleted`,
-        `deleted_ids`.
+        """Merge facts that share a tag, and procedures that share an intent, if they say nearly the same.
+
+        The summary has `checked`, `deleted`, `deleted_ids` and `skipped`.
         """
     async def consolidate_semantics_async(
         self,
@@ -1096,7 +1097,10 @@ class BankGraph:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Merge facts with a common tag and nearly the same meaning into the best one; archive the others."""
+        """Merge facts with a common tag, and procedures with a common intent, that say nearly the same.
+
+        The best one stays; the others are archived.
+        """
     async def delete_metadata(self, node_ids: Sequence[str]) -> None: ...
     async def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Remove the memories of these nodes; `restore` brings them back."""
@@ -1109,6 +1113,11 @@ class BankGraph:
         opts: Mapping[str, Any] | None = None,
     ) -> builtins.list[tuple[Node, float]]:
         """Score the nearest nodes of each type: ten times the requested number, and at least 200."""
+    async def find_equal(self, changeset: Changeset, node_ids: Sequence[str]) -> dict[str, builtins.list[Node]]:
+        """Return the nodes of the bank that these new nodes of the changeset would repeat, oldest first.
+
+        They have the same type and text, and the same readers, validity and trust.
+        """
     async def find_tags(self, labels: Sequence[str]) -> builtins.list[Tag]:
         """Return the tags with the same labels as these, oldest first."""
     async def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> builtins.list[Node]: ...

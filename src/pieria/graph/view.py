@@ -18,7 +18,7 @@ from pieria.graph.changeset import Changeset, Tie
 from pieria.graph.edge import Edge
 from pieria.graph.memories import drawn
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.nodes import NODE_TYPES, Node, Tag, all_linked_ids
+from pieria.graph.nodes import NODE_TYPES, Node, Procedural, Tag, all_linked_ids
 from pieria.record.memory import FADES
 
 Each = TypeVar("Each")
@@ -42,6 +42,14 @@ class Look(NamedTuple):
     """Only nodes with equal values may be merged."""
 
 
+class Statement(NamedTuple):
+    """What a fact or a procedure says."""
+
+    text: str
+    condition: str = ""
+    outcome: str = ""
+
+
 class Pair(NamedTuple):
     loser: Look
     winner: Look
@@ -59,8 +67,11 @@ class Tended(Protocol):
     def ties(self) -> Iterator[Tie]:
         """Yield each link once, even if an end is missing."""
 
-    def texts(self, looks: Sequence[Look]) -> dict[str, str]:
-        """Return the texts by id."""
+    def statements(self, looks: Sequence[Look]) -> dict[str, Statement]:
+        """Return what the nodes say, by id."""
+
+    def likeness(self, one: str, other: str) -> float:
+        """Return the cosine of two texts, or 0 if no embedding model runs in this process."""
 
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         """Return the vectors by id, where there are any."""
@@ -115,6 +126,12 @@ def tended(backend: GraphBackend) -> Tended:
     return backend.tended if isinstance(backend, Tending) else ByCallbacks(backend)
 
 
+def statement_of(node: Node) -> Statement:
+    if isinstance(node, Procedural):
+        return Statement(node.text, node.condition, node.expected_outcome)
+    return Statement(node.text)
+
+
 def alone(backend: GraphBackend) -> AbstractContextManager[Any]:
     """Return a context that blocks other writers, if the backend can."""
     return backend.exclusively() if isinstance(backend, Exclusive) else nullcontext()
@@ -154,8 +171,11 @@ class ByCallbacks:
                     if id < other or not told_there:
                         yield id, other, edge
 
-    def texts(self, looks: Sequence[Look]) -> dict[str, str]:
-        return {look.id: look.mark.text for look in looks}
+    def statements(self, looks: Sequence[Look]) -> dict[str, Statement]:
+        return {look.id: statement_of(look.mark) for look in looks}
+
+    def likeness(self, one: str, other: str) -> float:
+        return 0.0
 
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         return {look.id: look.mark.embedding for look in looks if look.mark.embedding is not None}

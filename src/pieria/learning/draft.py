@@ -1,4 +1,4 @@
-"""Prepare learned knowledge for writing: reuse existing tags and intents, and remove duplicates."""
+"""Prepare learned knowledge for writing: reuse the tags, intents, facts and procedures that the graph has."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Changeset
 from pieria.learning.intent_merger import merging
+from pieria.learning.repeated_knowledge import strengthen
 from pieria.learning.structuring import Structured
 from pieria.learning.tag_deduplicator import deduplicate
 
@@ -22,8 +23,9 @@ def prepared(
     embedder: object = None,
     config: Config | None = None,
 ) -> Changeset:
-    """Return the changeset with duplicate tags and intents merged."""
-    return merging(deduplicate(changeset, backend=backend), backend, mind, embedder, config).changeset
+    """Return the changeset with duplicate tags and intents merged, and without knowledge that the graph has."""
+    once = deduplicate(changeset, backend=backend)
+    return strengthen(merging(once, backend, mind, embedder, config).changeset, backend)
 
 
 def settled(
@@ -37,4 +39,5 @@ def settled(
     once = deduplicate(structured.changeset, backend=backend)
     changeset, merges = merging(once, backend, mind, embedder, config)
     is_detailed = structured.trace.verbosity == "detailed"
-    return Structured(changeset, replace(structured.trace, merged_intents=merges if is_detailed else None))
+    trace = replace(structured.trace, merged_intents=merges if is_detailed else None)
+    return Structured(strengthen(changeset, backend), trace)

@@ -1,6 +1,6 @@
 """Merge nearly identical intents, within a changeset and with stored ones.
 
-Only the cosine of their vectors decides. A mind words the merged intent.
+The cosine of their vectors decides. A mind words the merged intent, so that a name or a number of either is kept.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pieria.graph.changeset import Changeset, rewritten
 from pieria.graph.nodes import Intent, Node
 from pieria.graph.similarity import cosine_similarity
 from pieria.graph.value_function import params_of, score_of
+from pieria.language.particulars import are_apart, particulars
+from pieria.learning.likeness import nearest
 from pieria.learning.models import embedder_of, mind_of
 from pieria.models.embedder import Embedder
 from pieria.models.mind import Mind
@@ -67,9 +69,9 @@ def merging(
 ) -> Merged:
     """Merge each intent with the nearest one that is stored or came earlier.
 
-    From `intent_identity_threshold` on, the new intent is dropped. From `intent_merge_threshold` on, a mind words both
-    as one, under the older id; if that fails, they count as the same. A `value_function`, as backends take it, chooses
-    among several near intents; without one, the nearest is taken.
+    From `intent_identity_threshold` on, the new intent is dropped, unless the two differ in a name or a number. From
+    `intent_merge_threshold` on, a mind words both as one, under the older id; if that fails, they count as the same. A
+    `value_function`, as backends take it, chooses among several near intents; without one, the nearest is taken.
     """
     intents = [node for node in changeset.nodes().values() if isinstance(node, Intent)]
     with telemetry.during("intent_merger.merge", intent_count=len(intents)) as measured:
@@ -81,13 +83,6 @@ def merging(
             work.take(intent)
         measured.update(merged=sum(one["merged"] != one["held"] for one in work.merges), rewrites=len(work.rewrites))
     return Merged(work.applied(changeset), work.merges)
-
-
-class _Relevance:
-    """A value function that uses only similarity."""
-
-    def score(self, relevance: float, node: Any, metadata: Any, params: Any) -> float:
-        return relevance
 
 
 class _Near(NamedTuple):
@@ -118,14 +113,17 @@ class _Merging:
         self.merges: list[dict[str, Any]] = []
 
     def take(self, intent: Intent) -> None:
-        near = [found for found in self._near(intent) if found.cosine >= min(self._least, self._same)]
-        same = [found for found in near if found.cosine >= self._same]
+        found = self._near(intent)
+        same = [one for one in found if one.cosine >= self._same and not _are_apart(one.intent, intent)]
+        near = same or [one for one in found if one.cosine >= self._least]
         if not near:
             self._kept[intent.id] = intent
             return
-        found = self._chosen(same or near)
+        self._join(self._chosen(near), intent, is_same=bool(same))
+
+    def _join(self, found: _Near, intent: Intent, *, is_same: bool) -> None:
         held = found.intent
-        merged = held if same else self._both(held, intent)
+        merged = held if is_same else self._both(held, intent)
         self.rewrites[intent.id] = held.id
         told = {"id": held.id, "held": held.description, "new": intent.description}
         self.merges.append({**told, "merged": merged.description, "similarity": round(found.cosine, 4)})
@@ -152,10 +150,8 @@ class _Merging:
     def _stored(self, intent: Intent) -> list[Intent]:
         """Return the stored intents near this one, and those with a new wording."""
         found: dict[str, Intent] = dict(self._reworded)
-        if self._backend is not None and intent.embedding is not None:
-            params = {Intent.node_type: {"threshold": 0.0, "top_k": NEAREST}}
-            asked = {"module": _Relevance, "params": params}
-            for node, _ in self._backend.find_candidates([Intent.node_type], intent.embedding, [], asked, {}):
+        if self._backend is not None:
+            for node in nearest(self._backend, intent, NEAREST):
                 if isinstance(node, Intent):
                     found.setdefault(node.id, node)
         return list(found.values())
@@ -177,6 +173,10 @@ class _Merging:
             log.warning("two intents could not be put into one wording, and count as the same: %s", problem)
             return held
         return replace(held, description=words, embedding=vector, links={}) if words.strip() else held
+
+
+def _are_apart(one: Intent, other: Intent) -> bool:
+    return are_apart(particulars(one.description), particulars(other.description))
 
 
 def _with_vectors(intents: list[Intent], embedder: Embedder | None) -> list[Intent]:

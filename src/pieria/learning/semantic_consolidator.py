@@ -1,4 +1,4 @@
-"""Consolidation: merge facts that share a tag and say nearly the same into the best one."""
+"""Consolidation: merge facts that share a tag, and procedures that share an intent, if they say nearly the same."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.errors import InputError
 from pieria.graph.backend import GraphBackend
-from pieria.graph.edge import Edge
 from pieria.graph.similarity import EXACT, directions
-from pieria.graph.view import Look, Pair, Tended, tended
-from pieria.language.particulars import Particulars, are_apart, particulars
+from pieria.graph.view import Look, Pair, Statement, Tended, tended
+from pieria.learning.likeness import ROUTES, StatementWords, may_join, routes, words_of
 from pieria.learning.upkeep import Progress, Telling, Worth, idle, spanned
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 BLOCK = 2_048
 HELD = 8
 """Blocks of one group kept in memory while the group is compared."""
+NEAREST = 16
+"""The nearest nodes of a block whose words are compared with those of a node."""
+
+NOTHING = Statement("")
 
 Vectors = Callable[[Sequence[int]], Mapping[int, Any]]
 
@@ -42,21 +45,22 @@ def consolidate(
     repo_id: str | None = None,
     clock: Clock = system_clock,
 ) -> dict[str, Any]:
-    """Fold each fact into a better one that is more similar than the threshold; on a tie the older stays.
+    """Fold each fact or procedure into a better one that is more similar than the threshold; on a tie the older stays.
 
-    Facts that differ in a name, a number, a path or a negation are never merged. Ties and uses go to the final winner.
-    A bank archives the loser and links the winner to it; every other backend deletes the loser. Tags and intents left
-    without ties go too. `skipped` counts nodes that were changed meanwhile.
+    Nodes that differ in a name, a number, a time, a path, a negation or an opposite are never merged. A procedure needs
+    the same condition, too. Ties and uses go to the final winner. A bank archives the loser and links the winner to it;
+    every other backend deletes the loser. Tags and intents left without ties go too. `skipped` counts nodes that were
+    changed meanwhile.
     """
     check.number(threshold, "threshold")
     check.flag(dry_run, "dry_run")
     graph = tended(backend)
     with spanned("consolidator.consolidate", repo_id, "checked", "deleted") as summary:
-        ranked, said = _ranked(graph, Worth(config, graph, clock))
-        groups = _by_tag(graph, ranked)
+        ranked, told = _ranked(graph, Worth(config, graph, clock))
+        groups = _by_route(graph, ranked)
         telling = Telling(progress, len(groups) + len(ranked))
-        better = _better(graph, ranked, said, groups, threshold, telling)
-        pairs = [Pair(ranked[loser], ranked[_last(better, loser)]) for loser in sorted(better)]
+        winners = _winners(graph, ranked, told, groups, threshold, telling)
+        pairs = [Pair(ranked[loser], ranked[winner]) for loser, winner in winners.items()]
         orphans = idle(graph)
         gone = [look.id for look in (*(pair.loser for pair in pairs), *orphans)]
         if not dry_run:
@@ -66,16 +70,16 @@ def consolidate(
     return summary
 
 
-def _ranked(graph: Tended, worth: Worth) -> tuple[list[Look], list[Particulars]]:
-    """Return the facts best first with their particulars; facts that must stay come before all others."""
+def _ranked(graph: Tended, worth: Worth) -> tuple[list[Look], list[StatementWords]]:
+    """Return the knowledge best first, and what it says; nodes that must stay come before all others."""
     found = []
-    for page in graph.looks(("semantic",)):
-        texts = graph.texts(page)
+    for page in graph.looks(tuple(ROUTES)):
+        statements = graph.statements(page)
         for look, (value, _) in zip(page, worth.of(page), strict=True):
-            said = particulars(texts.get(look.id, ""))
+            told = words_of(statements.get(look.id, NOTHING))
             # Use counts are recomputed when they are added to another node.
-            light = look._replace(metadata=None, apart=(look.apart, said.marks))
-            found.append((not _lasts(look), -value, look.created_at, look.id, light, said))
+            light = look._replace(metadata=None, apart=(look.apart, told.marks))
+            found.append((not _lasts(look), -value, look.created_at, look.id, light, told))
     found.sort(key=lambda entry: entry[:4])
     return [entry[4] for entry in found], [entry[5] for entry in found]
 
@@ -84,37 +88,39 @@ def _lasts(look: Look) -> bool:
     return look.stays or not look.fades
 
 
-def _by_tag(graph: Tended, ranked: Sequence[Look]) -> list[array[int]]:
-    """Return the ranks of each tag's facts, best first; tags with a single fact are left out."""
+def _by_route(graph: Tended, ranked: Sequence[Look]) -> list[array[int]]:
+    """Return the ranks of each tag's facts and of each intent's procedures, best first; leave out single ones."""
     ranks = {look.id: rank for rank, look in enumerate(ranked)}
-    tags = {look.id for page in graph.looks(("tag",)) for look in page}
+    types = {look.id: look.node_type for look in ranked}
+    leading = tuple(route.node_type for route in ROUTES.values())
+    types |= {look.id: look.node_type for page in graph.looks(leading) for look in page}
     found: defaultdict[Any, array[int]] = defaultdict(lambda: array("l"))
-    for one, other, edge in graph.ties():
-        if edge is Edge.MEMBERSHIP:
-            tag, fact = (one, other) if one in tags else (other, one)
-            if tag in tags and fact in ranks:
-                found[tag, ranked[ranks[fact]].apart].append(ranks[fact])
+    for route, id in routes(graph.ties(), types):
+        found[route, ranked[ranks[id]].apart].append(ranks[id])
     return [array("l", sorted(group)) for group in found.values() if len(group) > 1]
 
 
-def _better(
+def _winners(
     graph: Tended,
     ranked: Sequence[Look],
-    said: Sequence[Particulars],
+    told: Sequence[StatementWords],
     groups: Sequence[array[int]],
     threshold: float,
     telling: Telling,
 ) -> dict[int, int]:
-    """Map the rank of each fact to fold to the rank of the best similar one."""
+    """Map the rank of each node to fold to the rank of its winner, which stays."""
 
     def vectors(ranks: Sequence[int]) -> Mapping[int, Any]:
         held = graph.vectors([ranked[rank] for rank in ranks])
         return {rank: held[ranked[rank].id] for rank in ranks if ranked[rank].id in held}
 
-    known = frozenset().union(*(each.sure for each in said))
+    known = frozenset().union(*(each.sure for each in told))
+
+    def is_near(one: str, other: str) -> bool:
+        return graph.likeness(one, other) > threshold + EXACT
 
     def may(rank: int, other: int) -> bool:
-        return not are_apart(said[rank], said[other], known)
+        return may_join(told[rank], told[other], known, is_near)
 
     better: dict[int, int] = {}
     for group in groups:
@@ -122,14 +128,18 @@ def _better(
             if not _lasts(ranked[rank]):
                 better[rank] = min(best, better.get(rank, best))
         telling.more(1)
-    return better
+    return _final(better, may)
 
 
-def _last(better: Mapping[int, int], rank: int) -> int:
-    """Return the final winner. A better fact always has a lower rank, so the loop ends."""
-    while rank in better:
-        rank = better[rank]
-    return rank
+def _final(better: Mapping[int, int], may: Callable[[int, int], bool]) -> dict[int, int]:
+    """Return the final winners. A node that may not join the winner of its better one stays until the next run."""
+    final: dict[int, int] = {}
+    # A better node always has a lower rank, so its own winner is known.
+    for rank in sorted(better):
+        winner = final.get(better[rank], better[rank])
+        if winner == better[rank] or may(rank, winner):
+            final[rank] = winner
+    return final
 
 
 def best_alike(
@@ -146,26 +156,37 @@ def best_alike(
             others, across = read[column]
             if not len(places) or not others:
                 continue
-            hits = _hits(lines[places], across, threshold)
+            cosines = _cosines(lines[places], across)
             if row == column:
                 # Within one block, compare only with earlier rows.
-                hits &= np.arange(len(others)) < places[:, None]
+                cosines[np.arange(len(others)) >= places[:, None]] = -1.0
             found = np.zeros(len(places), dtype=np.bool_)
-            for n in np.flatnonzero(hits.any(axis=1)).tolist():
+            for n in np.flatnonzero((cosines > threshold + EXACT).any(axis=1)).tolist():
                 rank = left[places[n]]
-                first = next((at for at in np.flatnonzero(hits[n]).tolist() if may(rank, others[at])), None)
+                first = next((at for at in _nearest(cosines[n], threshold) if may(rank, others[at])), None)
                 if first is not None:
                     found[n] = True
                     yield rank, others[first]
             places = places[~found]
 
 
-def _hits(lines: Lines, across: Lines, threshold: float) -> NDArray[np.bool_]:
+def _cosines(lines: Lines, across: Lines) -> Lines:
     if lines.shape[1] != across.shape[1]:
         expected = f"as many numbers in all of them, {across.shape[1]}"
         raise InputError("embedding", expected, lines.shape[1], hint="Embed all with one model.")
-    hits: NDArray[np.bool_] = lines @ across.T > threshold + EXACT
-    return hits
+    cosines: Lines = lines @ across.T
+    return cosines
+
+
+def _nearest(cosines: NDArray[np.float32], threshold: float) -> list[int]:
+    """Return the places above the threshold, in order; of many, only the nearest."""
+    import numpy as np
+
+    places = np.flatnonzero(cosines > threshold + EXACT)
+    if len(places) > NEAREST:
+        places = np.sort(places[np.argpartition(-cosines[places], NEAREST)[:NEAREST]])
+    found: list[int] = places.tolist()
+    return found
 
 
 class _Blocks:

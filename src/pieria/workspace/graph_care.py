@@ -44,8 +44,9 @@ class GraphCare:
     def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
-        """Merge facts that share a tag and say nearly the same into the best one: `checked`, `deleted`,
-        `deleted_ids`.
+        """Merge facts that share a tag, and procedures that share an intent, if they say nearly the same.
+
+        The summary has `checked`, `deleted`, `deleted_ids` and `skipped`.
         """
         return self._cared(repo_id, self._consolidating(threshold, dry_run=dry_run, progress=progress))
 

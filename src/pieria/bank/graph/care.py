@@ -16,9 +16,10 @@ from pieria.bank.graph.write import earned_by, usage_set
 from pieria.graph.changeset import Tie
 from pieria.graph.edge import Edge
 from pieria.graph.nodes import NODE_TYPES, Node
-from pieria.graph.view import AT_ONCE, Look, Pair, pages
+from pieria.graph.similarity import cosine_similarity
+from pieria.graph.view import AT_ONCE, Look, Pair, Statement, pages
 from pieria.record.changeset import Changeset as Change
-from pieria.record.changeset import State, Stored, Write
+from pieria.record.changeset import Content, State, Stored, Write
 from pieria.record.decay import FADING_TIERS, IMPORTANT
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
@@ -26,6 +27,7 @@ from pieria.record.link import DRAWN_FROM, REVISES, End, Link, LinkRow, row_of
 from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED, use_of
 from pieria.store.protocol import Reader, Writer
+from pieria.store.rows import mapping_of
 from pieria.upkeep.clusters import facts_taken
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ EDGES = {edge.value: edge for edge in Edge}
 FADED = "it was of little use"
 IDLE = "nothing is tied to it"
 CATCHING_UP = 1_000
+MOST_EMBEDDED = 1_000
+"""Vectors of conditions kept in memory."""
 
 
 class _Mark(NamedTuple):
@@ -50,6 +54,7 @@ class BankTended:
         self._graph = graph
         self._bank = graph._bank
         self._caught_up = False
+        self._embedded: dict[str, Any] = {}
         self._quiet: int | None = None
         """The number of the bank's latest change if no other process has written since the first look, else -1."""
 
@@ -77,10 +82,22 @@ class BankTended:
                 if edge is not None:
                     yield source, target, edge
 
-    def texts(self, looks: Sequence[Look]) -> dict[str, str]:
+    def statements(self, looks: Sequence[Look]) -> dict[str, Statement]:
         with self._bank.core.reading() as reader:
             found = reader.contents([look.mark.row for look in looks])
-        return {look.id: found[look.mark.row].text for look in looks if look.mark.row in found}
+        return {look.id: _statement(found[look.mark.row]) for look in looks if look.mark.row in found}
+
+    def likeness(self, one: str, other: str) -> float:
+        embedder = self._bank.core.embedding.embedder
+        if embedder is None or not embedder.is_at_hand:
+            return 0.0
+        new = [text for text in dict.fromkeys((one, other)) if text not in self._embedded]
+        if new:
+            if len(self._embedded) > MOST_EMBEDDED:
+                self._embedded.clear()
+                new = [*dict.fromkeys((one, other))]
+            self._embedded.update(zip(new, embedder.passages(new).vectors, strict=True))
+        return cosine_similarity(self._embedded[one], self._embedded[other])
 
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         if not self._caught_up:
@@ -210,7 +227,7 @@ class BankTended:
                 _Mark(each.state.row, each.known_from, head.known),
                 _fades(each.state, self._bank.core.fades),
                 _stays(each.state),
-                _apart(each.state),
+                apart(each.state),
             )
             for each in part
         ]
@@ -320,7 +337,12 @@ def _stays(state: State) -> bool:
     return bool(state.pinned) or state.status != "active"
 
 
-def _apart(state: State) -> tuple[Any, ...]:
+def _statement(content: Content) -> Statement:
+    body = mapping_of(content.body)
+    return Statement(content.text, str(body.get("condition") or ""), str(body.get("expected_outcome") or ""))
+
+
+def apart(state: State) -> tuple[Any, ...]:
     """Return what two memories must share to be merged: readers, validity and trust.
 
     The result must lose none of it.

@@ -208,6 +208,15 @@ class BankGraph:
         with self._bank.core.reading() as reader:
             return self._tags(reader, labels)
 
+    def find_equal(self, changeset: Changeset, node_ids: Sequence[str]) -> dict[str, list[Node]]:
+        """Return the nodes of the bank that these new nodes of the changeset would repeat, oldest first.
+
+        They have the same type and text, and the same readers, validity and trust.
+        """
+        from pieria.bank.graph.equal import equal_nodes
+
+        return equal_nodes(self, checked(changeset), known_ids(node_ids))
+
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Return the metadata of every existing node. A node that was never used has counts of 0."""
         ids = known_ids(node_ids)
@@ -244,7 +253,10 @@ class BankGraph:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Merge facts with a common tag and nearly the same meaning into the best one; archive the others."""
+        """Merge facts with a common tag, and procedures with a common intent, that say nearly the same.
+
+        The best one stays; the others are archived.
+        """
         from pieria.learning.semantic_consolidator import consolidate
 
         graph, bank = self._bank.graph, self._bank
@@ -422,8 +434,9 @@ class BankGraph:
             fitting = fitted(writer, asked)
             kept = {id: drafts[id] for id in fitting.nodes()}
             change = planned(bank, writer, fitting, kept, self._filter())
-            # Undo reverts the knowledge only; the state of a session is separate.
-            change.ids = change.written_ids()
+            # Undo reverts the knowledge only: usage has no versions, and the state of a session is separate.
+            known = (*(write.state.id for write in change.writes), *(row.id for row in change.links))
+            change.ids = known or change.written_ids()
             change.records += records
             change.space = space_of(bank.core, writer, change.writes)
             return change

@@ -16,7 +16,8 @@ from pieria.bank.sessions.log import SECOND, readable
 from pieria.bank.sessions.records import HELD, SESSIONS, TOUCHED, is_there
 from pieria.graph.changeset import Changeset
 from pieria.graph.nodes import Node
-from pieria.learning.intent_merger import IDENTICAL, merging
+from pieria.learning.intent_merger import merging
+from pieria.learning.repeated_knowledge import strengthen
 from pieria.learning.tag_deduplicator import deduplicate
 from pieria.models.minds.rules import RuleMind
 from pieria.record import check
@@ -66,7 +67,7 @@ class SessionStatuses(Sequence[SessionStatus]):
 
 @dataclass(frozen=True, slots=True)
 class SessionDraft:
-    """What a commit would write now, with the session and its steps. Duplicate tags and nodes of the bank are merged.
+    """What a commit would write now, with the session and its steps. What the bank has already is not written again.
 
     `held` maps ids to the existing nodes that would be linked or rewritten. `merges` lists the intents that would be
     merged: `id`, the texts `held` and `new`, and `similarity`. `is_same` means that the existing text stays. Otherwise
@@ -135,9 +136,9 @@ def draft(bank: Bank, id: str) -> SessionDraft | None:
     own = bank.core.embedding.embedder
     # A preview neither waits nor pays for a remote model.
     embedder = own if own is not None and own.is_at_hand else None
-    fitted, merges = merging(once, graph, RuleMind(), embedder, bank.core.config)
+    merged, merges = merging(once, graph, RuleMind(), embedder, bank.core.config)
+    fitted = strengthen(merged, graph)
     ends = {end for one, other, _ in fitted.ties() for end in (one, other)} | fitted.nodes().keys()
     held = {node.id: node for node in graph.everything._held(sorted(ends))}
-    same = IDENTICAL if bank.core.config is None else bank.core.config.intent_identity_threshold
-    told = tuple({**merge, "is_same": merge["similarity"] >= same} for merge in merges)
+    told = tuple({**merge, "is_same": merge["merged"] == merge["held"]} for merge in merges)
     return SessionDraft(kept, tuple(steps), fitted, held, told)

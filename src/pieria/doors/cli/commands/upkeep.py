@@ -36,10 +36,13 @@ def graph() -> None:
 @graph.command()
 @DRY_RUN
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.85, show_default=True,
-              help="Merge facts that are more similar than this.")  # fmt: skip
+              help="Merge nodes that are more similar than this.")  # fmt: skip
 @click.pass_obj
 def consolidate(call: Call, /, dry_run: bool, threshold: float) -> None:
-    """Merge facts that share a tag and say nearly the same: keep the best, archive the others."""
+    """Merge facts and procedures that say nearly the same: keep the best, archive the others.
+
+    Facts must share a tag, and procedures an intent.
+    """
     with call.opened(reading=True) as bank, call.progress("consolidating") as report:
         done = bank.graph.consolidate(threshold, dry_run=dry_run, progress=report)
     _shown(call, done, "deleted_ids", dry_run, f"{done['deleted']:,} of {done['checked']:,} archived")
