@@ -59,7 +59,7 @@ def test_log_holds_what_each_sleep_did_and_no_text(sleeping: Opening, clock: Han
     bank.remember_many([*talk(clock, "a", days=4), *talk(clock, "b", scope="session")])
     bank.upkeep.sleep(dry_run=True)
     assert bank.upkeep.sleep_log().runs == ()
-    slept = bank.upkeep.sleep()
+    slept = sleeping(session="b").upkeep.sleep()
     [run] = bank.upkeep.sleep_log().as_dict()["runs"]
     public, private = (summary.id for summary in slept.summaries)
     assert run == {

@@ -1,5 +1,6 @@
 """Sleep by subject: months of notes, one by one, become summaries that live with their sources."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -101,8 +102,9 @@ def test_nothing_is_summed_up_that_a_summary_would_repeat(bank: Bank, clock: Han
     assert slept.summaries == () and len(slept.reasons) == 1
 
 
-@pytest.mark.parametrize("apart", [{"scope": "session", "session": "x"}, {"via": "outside"}])
-def test_no_group_mixes_scopes_or_trust(bank: Bank, clock: HandClock, apart: dict[str, Any]) -> None:
+@pytest.mark.parametrize("apart", [{"scope": "session"}, {"via": "outside"}])
+def test_no_group_mixes_scopes_or_trust(opened: Callable[..., Bank], clock: HandClock, apart: dict[str, Any]) -> None:
+    bank = opened(session="x")
     for n in range(6):
         at = clock.now - timedelta(days=9 - n)
         bank.remember(POND.format(f"day {n}"), at=at, **(apart if n % 2 else {}))

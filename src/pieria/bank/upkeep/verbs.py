@@ -73,7 +73,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         check.flag(force, "force")
         check.whole(limit, "limit", 1, 1_000_000)
         who = self._bank.core.who
-        return self._logged(CALLERS.get(who, who), dry_run, force, limit, progress)[0]
+        return self._as_seen(self._logged(CALLERS.get(who, who), dry_run, force, limit, progress)[0])
 
     def sleep_later(self) -> Job | None:
         """Queue a sleep as the end of a session does; None if the bank does not sleep automatically, or one waits."""
@@ -109,6 +109,23 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         if not dry_run:
             write_run(core, slept, began, by, work.stopped)
         return slept, work
+
+    def _as_seen(self, slept: Slept) -> Slept:
+        """Return the result without the texts of other sessions, which a sleep goes over too."""
+        core = self._bank.core
+        every = (*slept.settled, *slept.shortened)
+        ids = {one.last.id for one in slept.summaries} | {one.memory.id for one in every}
+        with core.reading() as reader:
+            seen = reader.states(ids, core.opening(ids))
+        summaries = tuple(one for one in slept.summaries if one.last.id in seen)
+        hidden = len(slept.summaries) - len(summaries)
+        return replace(
+            slept,
+            summaries=summaries,
+            settled=tuple(one for one in slept.settled if one.memory.id in seen),
+            shortened=tuple(one for one in slept.shortened if one.memory.id in seen),
+            reasons=(*slept.reasons, *([f"summaries of other sessions, not shown: {hidden}"] if hidden else [])),
+        )
 
     def summarize(self, session: str) -> Memory | None:
         """Return the summary of a session, made again if the session has changed since.
