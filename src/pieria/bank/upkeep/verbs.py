@@ -113,8 +113,8 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     def _as_seen(self, slept: Slept) -> Slept:
         """Return the result without the texts of other sessions, which a sleep goes over too."""
         core = self._bank.core
-        every = (*slept.settled, *slept.shortened)
-        ids = {one.last.id for one in slept.summaries} | {one.memory.id for one in every}
+        ids = {one.last.id for one in slept.summaries}
+        ids |= {one.memory.id for one in slept.settled} | {one.memory.id for one in slept.shortened}
         with core.reading() as reader:
             seen = reader.states(ids, core.opening(ids))
         summaries = tuple(one for one in slept.summaries if one.last.id in seen)
