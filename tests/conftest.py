@@ -47,6 +47,8 @@ EMBEDDER = "none"
 """Tests run without vectors; a test about vectors asks for an embedder."""
 # Set for the whole run: some processes are started once for many tests.
 os.environ["PIERIA_EMBEDDER"] = EMBEDDER
+# Nor does a test fetch a model, unless it asks.
+os.environ["PIERIA_FETCH_MODEL"] = "off"
 # A write some seconds after a read would disturb later tests; tests of usage counts turn it on.
 os.environ["PIERIA_COUNT_USES"] = "false"
 # A job at the end of each session would disturb tests of other jobs; tests of automatic sleep turn it on.
@@ -135,6 +137,7 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("PIERIA_DATA", str(folder / "data"))
     monkeypatch.setenv("PIERIA_EMBEDDER", EMBEDDER)
+    monkeypatch.setenv("PIERIA_FETCH_MODEL", "off")
     monkeypatch.setenv("PIERIA_MODELS", str(folder / "models"))
     monkeypatch.setenv("PIERIA_COUNT_USES", "false")
     monkeypatch.setenv("PIERIA_SLEEP", "off")

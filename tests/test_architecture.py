@@ -279,7 +279,7 @@ def test_a_test_cannot_reach_another_machine() -> None:
 def test_a_test_sees_no_home_and_no_setting_of_the_user(home: Path) -> None:
     assert (Path.home(), Path.cwd()) == (home, home / "work")
     ours = {name.removeprefix("PIERIA_") for name in os.environ if name.startswith("PIERIA_")}
-    assert ours == {"COUNT_USES", "DATA", "DURABILITY", "EMBEDDER", "MODELS", "SLEEP"}
+    assert ours == {"COUNT_USES", "DATA", "DURABILITY", "EMBEDDER", "FETCH_MODEL", "MODELS", "SLEEP"}
     assert not Path(os.environ["PIERIA_DATA"]).exists()
 
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,12 @@ from tests.trust import trusted_project
 import pieria
 from pieria.capture import hook
 from pieria.capture.drain import Drain, DrainBehind, Drained
+from pieria.capture.hook import note
 from pieria.capture.spool import Spool, spool_of
+from pieria.doors.http.service import service
+from pieria.doors.http.tokens import Tokens
 from pieria.errors import StorageError
+from pieria.toolsets import registry
 
 
 @pytest.fixture
@@ -38,6 +42,21 @@ def project(tmp_path: Path) -> Path:
 
 def empty(spool: Path) -> bool:
     return not any(path.suffix in (".jsonl", ".taken", ".at") for path in spool.iterdir())
+
+
+def test_a_missing_data_folder_is_made_private(tmp_path: Path) -> None:
+    """Each of these may be the first that needs the folder."""
+    makers: dict[str, Callable[[Path], object]] = {
+        "hook.log": lambda data: note(str(data / "spool"), "a line"),
+        "refused event": lambda data: Spool(data / "spool").refuse(b"{}", "no event"),
+        "token": lambda data: Tokens(data).create("laptop", "read"),
+        "server": lambda data: service(pieria.Workspace(data), registry()),
+    }
+    modes = {}
+    for name, make in makers.items():
+        make(data := tmp_path / name)
+        modes[name] = {oct(folder.stat().st_mode & 0o777) for folder in (data, *data.iterdir()) if folder.is_dir()}
+    assert modes == {name: {"0o700"} for name in makers}
 
 
 def test_turns_reach_their_project(data: Path, spool: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,39 @@ def test_opencode_events_are_spooled(spool: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_gemini_events_are_spooled_by_the_process(spool: Path, tmp_path: Path) -> None:
+    """In the process, the reader is a file that only this host loads."""
+    at = iter(f"2026-11-27T10:00:0{n}.000Z" for n in range(9))
+
+    def told(name: str, **more: Any) -> None:
+        of_session = {"session_id": "g1", "transcript_path": "", "cwd": str(tmp_path), "timestamp": next(at)}
+        done = ran({**of_session, "hook_event_name": name, **more}, spool, "gemini")
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+    told("SessionStart", source="startup")
+    told("BeforeAgent", prompt="Run the tests.")
+    for content, error in (
+        ("Output: no rule\nExit Code: 2\nProcess Group PGID: 7", None),
+        ([{"text": "3 passed"}], None),
+        ("no such file", {"message": "no such file"}),
+    ):
+        answer = {"llmContent": content, "returnDisplay": "", "error": error}
+        told("AfterTool", tool_name="run_shell_command", tool_input={"command": "make"}, tool_response=answer)
+    told("AfterTool", tool_name="mcp_pieria_recall", tool_input={}, tool_response={"llmContent": "ours"})
+    told("AfterAgent", prompt="Run the tests.", prompt_response="They pass.", stop_hook_active=False)
+    told("BeforeModel", llm_request={})
+    told("SessionEnd", reason="exit")
+    assert shown(spool) == [
+        ("start", "startup", None), ("prompt", "Run the tests.", None),
+        ("tool", "Output: no rule\nExit Code: 2\nProcess Group PGID: 7", True), ("tool", "3 passed", False),
+        ("tool", "no such file", True), ("reply", "They pass.", None), ("end", "exit", None),
+    ]  # fmt: skip
+    assert {(event["host"], event["session"], event["folder"]) for event in events(spool)} == {
+        ("gemini", "g1", str(tmp_path))
+    }
+    assert len({line["own"] for line in lines(spool)}) == 7
+
+
 def test_other_agents_send_events_as_they_are_kept(spool: Path, tmp_path: Path) -> None:
     said = {"what": "tool", "session": "s", "id": "17", "tool": "make", "input": {"target": "all"}, "failed": True}
     hooked({**said, "text": "no rule", "at": "2026-05-01T10:00:00Z", "folder": str(tmp_path)}, spool, "my-agent")

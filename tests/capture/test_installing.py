@@ -22,7 +22,7 @@ from pieria.capture.install.files import write
 from pieria.capture.install.hosts import HOOKED, Host
 from pieria.errors import ConfigError, ConflictError
 
-CLAUDE, CODEX, OPENCODE = HOOKED.values()
+CLAUDE, CODEX, OPENCODE, GEMINI = HOOKED.values()
 
 BY_HAND = {
     "as the host writes it": '{\n  "model": "opus",\n  "permissions": {\n    "allow": [\n      "Bash"\n    ]\n  }\n}\n',
@@ -42,7 +42,7 @@ BY_HAND = {
 
 @pytest.fixture
 def where(tmp_path: Path) -> Where:
-    for folder in (".claude", ".codex", ".config/opencode"):
+    for folder in (".claude", ".codex", ".config/opencode", ".gemini"):
         (tmp_path / folder).mkdir(parents=True)
     return Where(tmp_path / "data" / "spool", tmp_path, tmp_path / "project", {})
 
@@ -245,7 +245,8 @@ def test_hosts_are_found_by_their_variables_and_folders(tmp_path: Path) -> None:
         "XDG_CONFIG_HOME": "opencode/plugins/pieria.js",
     }  # fmt: skip
     where = Where(tmp_path, tmp_path, tmp_path, {name: str(tmp_path / name) for name in files})
-    assert [where.file(host) for host in HOOKED.values()] == [tmp_path / name / file for name, file in files.items()]
+    found = [*(tmp_path / name / file for name, file in files.items()), tmp_path / ".gemini" / "settings.json"]
+    assert [where.file(host) for host in HOOKED.values()] == found
     where = Where(tmp_path, tmp_path, tmp_path, {})
     with pytest.raises(ConfigError, match="Claude Code, Codex, OpenCode"):
         doing.chosen((), where)
@@ -259,6 +260,11 @@ def test_switched_off_hooks_of_a_host_are_reported(where: Where) -> None:
     for host, problems in ((CLAUDE, ["disableAllHooks is set, so Claude Code runs no hooks"]), (CODEX, [])):
         doing.install(host, where)
         assert doing.status(host, where).problems == problems
+    where.file(GEMINI).write_text('{"hooksConfig": {"enabled": false}}')
+    doing.install(GEMINI, where)
+    assert "Gemini CLI runs no hooks" in doing.status(GEMINI, where).problems[0]
+    [group] = json.loads(where.file(GEMINI).read_text())["hooks"]["AfterTool"]
+    assert group["hooks"][0]["timeout"] == 10_000, "in milliseconds"
     (where.home / ".codex" / "config.toml").write_text("[features]\nhooks = false\n")
     assert "Codex runs no hooks" in doing.status(CODEX, where).problems[0]
 

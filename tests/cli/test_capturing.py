@@ -40,7 +40,7 @@ def test_hooks_are_installed_with_or_without_context(ask: Ask, claude: Path) -> 
     [did] = ask("hooks", "install").json
     assert (did["file"], did["was"], did["next"]) == (str(claude), "missing", None)
     found = {one["host"]: one["state"] for one in ask("hooks", "status").json["hosts"]}
-    assert found == {"claude-code": "installed", "codex": "absent", "opencode": "absent"}
+    assert found == {"claude-code": "installed", "codex": "absent", "opencode": "absent", "gemini": "absent"}
     assert "gets context: SessionStart, UserPromptSubmit" in shown("status")
     assert "unchanged" in shown("install")
     assert ask("hooks", "install", "--no-context", "--dry-run").json[0]["changed"] is True

@@ -80,13 +80,17 @@ def test_uninstall_stops_at_entries_that_stay(
     monkeypatch.setattr("pieria.doors.cli.programs.run", ran.append)
     (home / ".cursor").mkdir()
     file = home / ".cursor" / "mcp.json"
-    file.write_text('{"mcpServers": ')
+    file.write_text('{"mcpServers": {"Pieria": ')
     assert str(file) in ask("uninstall", "--dry-run").json["problems"][0]
     assert str(file) in ask("uninstall", "--yes").failed(1)
     said: Answer = terminal("uninstall", typed="n\n", width=300)
     assert said.code == 1 and "not removed" in said.out and ran == []
     assert terminal("uninstall", typed="y\n").code == 0
     assert len(ran) == 1
+    for unrelated in (b'{"mcpServers": ', b"\xff\xfe{"):
+        file.write_bytes(unrelated)
+        assert str(file) in ask("uninstall", "--yes").json["unrelated"][0]
+    assert len(ran) == 3
 
 
 def test_dry_run_shows_everything_and_changes_nothing(ask: Ask, home: Path) -> None:

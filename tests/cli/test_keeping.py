@@ -104,6 +104,9 @@ def test_doctor_shows_settings_and_remedies(ask: Ask, bank: Bank, monkeypatch: p
     shown = ask("doctor", "--no-json").out
     assert all(part in shown for part in ("all checks passed", "environment PIERIA_SECRETS", " MB free"))
     assert "what to do" not in shown
+    everything = ask("doctor", "--no-json", "--all").out
+    assert ("busy_seconds" in shown, "busy_seconds" in everything) == (False, True)
+    assert ("more settings by default" in shown, "by default" in everything) == (True, False)
     (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
     left = ask("doctor", "--no-json")
     assert (left.code, "all checks passed" in left.out, left.out.count("what to do:")) == (0, True, 1)

@@ -21,6 +21,7 @@ from pieria.doors.cli.commands.setup import NAMES
 from pieria.doors.cli.host_setup import Plan, Setup
 from pieria.doors.cli.host_trial import Trials
 from pieria.doors.mcp.trial import try_out
+from pieria.hermes.trial import try_out as try_out_hermes
 
 MARK = "\ufeff"
 FILES = {
@@ -150,6 +151,8 @@ def test_setup_keeps_all_else_and_removal_every_byte(name: str, agents: Path, wo
         servers = HOSTS[host].servers
         assert servers is not None
         assert servers.launch(now[KEYS[host]].pop("pieria")) == wanted, host
+        if host == "gemini":
+            assert set(now.pop("hooks")) == set(HOSTS[host].events), "its file has both"
         assert now == {KEYS[host]: {}} | said[host] if KEYS[host] in said[host] else {**said[host], KEYS[host]: {}}, (
             host
         )
@@ -204,8 +207,9 @@ def test_broken_entries_are_mended_and_others_left(agents: Path, workspace: Work
     for host, text in texts.items():
         (agents / FILES[host]).write_text(text)
     states = {host: plan.found[0].state for host, plan in written(workspace, *texts).items()}
-    left_alone = dict.fromkeys(("claude-code", "opencode", "gemini", "claude-desktop"), "by hand")
-    assert states == {**dict.fromkeys(texts, "broken"), **left_alone, "vscode": "installed"}
+    left_alone = dict.fromkeys(("claude-code", "opencode", "claude-desktop"), "by hand")
+    # Gemini's hooks are missing in the same file.
+    assert states == {**dict.fromkeys(texts, "broken"), **left_alone, "vscode": "installed", "gemini": "missing"}
     args = list(wanted_launch(str(agents / "data")).args)
     found = {host: parsed(agents / FILES[host])[KEYS[host]]["pieria"] for host in texts}
     assert found == {
@@ -240,7 +244,8 @@ def test_a_replaced_python_is_mended_and_forgotten(
         written(workspace)
     again = written(workspace)
     states = {entry["what"]: entry["state"] for plan in again.values() for entry in plan.as_dict()["entries"]}
-    assert states == {"MCP server": "broken", "hooks": "broken", "memory provider": "installed", "option": "installed"}
+    broken = dict.fromkeys(("MCP server", "hooks", "MCP server and hooks"), "broken")
+    assert states == {**broken, "memory provider": "installed", "option": "installed"}
     assert all("/gone" not in (agents / file).read_text() for file in FILES.values())
     assert not any(plan.todo for plan in written(workspace).values())
     removed(workspace)
@@ -296,6 +301,12 @@ def test_unreadable_files_are_left_and_named(agents: Path, ask: Ask) -> None:
     assert (agents / ".claude/settings.json").exists(), "the hooks have a file of their own"
     assert ask("setup", "--remove", "--yes", *hosts).code == 1
     assert {host: (agents / FILES[host]).read_bytes() for host in texts} == texts
+
+
+def test_a_misspelt_agent_is_refused_as_it_was_typed(ask: Ask) -> None:
+    for command in (("setup",), ("hooks", "install")):
+        said = ask(*command, "--host", "codx").failed(2)
+        assert "error: --host: expected one of claude-code, codex" in said and "Did you mean codex?" in said
 
 
 def test_tables_on_one_line_stop_no_other_file(agents: Path, workspace: Workspace, ask: Ask) -> None:
@@ -407,6 +418,11 @@ def test_a_trial_starts_the_command_as_hosts_do(home: Path, monkeypatch: pytest.
     told = "import os; exit(' '.join(name for name in ('HOME', 'OF_THE_SHELL', 'OF_THE_ENTRY') if name in os.environ))"
     said = try_out(sys.executable, ["-c", told], {"OF_THE_ENTRY": "1"}, "", "")[1]
     assert str(said).endswith("(HOME OF_THE_ENTRY)")
+    plugin = home / ".hermes/plugins/pieria/__init__.py"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(told.replace("exit", "raise SystemExit"))
+    said = try_out_hermes(plugin, "trial", "", "", {"HOME": str(home)})[1]
+    assert said == "the provider ended with status 1: HOME"
 
 
 @pytest.mark.slow

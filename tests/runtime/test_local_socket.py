@@ -94,6 +94,18 @@ def test_child_that_outlives_the_server_keeps_nobody_waiting(tmp_path: Path, sta
         os.close(ends)
 
 
+def test_child_of_a_former_server_keeps_its_other_files(tmp_path: Path, stack: ExitStack) -> None:
+    """A file that is opened later may get the number of the lock."""
+    first = serving(tmp_path, stack)
+    assert first.is_serving.wait(SECONDS)
+    first.close()
+    assert serving(tmp_path, stack).is_serving.wait(SECONDS), "the first has released its lock"
+    with ExitStack() as files:
+        opened = [files.enter_context((tmp_path / f"{n}").open("w")) for n in range(20)]
+        first.leave_to_parent()
+        assert all(os.fstat(file.fileno()) for file in opened)
+
+
 def test_server_goes_on_after_a_failure_to_accept(
     tmp_path: Path, stack: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_files_of_the_data_folder_are_none_for_tools(tmp_path: Path) -> None:
         "pieria.toml",
         "pieria.sock",
         "setup.json",
+        "model.failed",
     )
     for paths in (on_this_machine(data, None, tmp_path, None, []), over_the_network(data, [data, tmp_path])):
         for name in ours:

@@ -2,8 +2,7 @@
 
 Run as `python -I -S hook.py HOST SPOOL`, with the host's payload on stdin. The command in `install.commands` saves
 compiling it each time. The agent waits for it, so it opens no bank, asks no model, and imports only the pure files
-that remove private text. It fails open: the host gets no output and exit code 0, and `hook.log` gets one short line
-without content. `spool_line` reads the lines, and `spool` manages the file.
+that remove private text. It fails open: no output, exit code 0, and one short line without content in `hook.log`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ ASK = (
     "did, is worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
 )
 
-READ_MOST = 64 << 20
+READ_MOST, LOG_MOST, TRIES = 64 << 20, 64 << 10, 50
 SPOKEN = ("prompt", "reply")
 SPOKEN_LIMIT, OUTPUT_LIMIT, ARGUMENT_LIMIT = 250_000, 2_000, 600
 """Characters kept of spoken text, of tool output, and of each tool argument."""
@@ -42,7 +41,6 @@ ITEMS, DEPTH, PUT_OUT_DEPTH = 20, 4, 20
 FULL = 256 << 20
 """Most bytes in the spool. A larger spool means that no drain runs."""
 REGULAR, KIND = 0o100000, 0o170000
-LOG_MOST, TRIES = 64 << 10, 50
 LONGEST = 5.0
 """Seconds that a hook may take."""
 FIRST_WORD, SILENCE = 2.0, 0.25
@@ -246,6 +244,7 @@ def _generic(payload: dict[str, Any]) -> dict[str, Any]:
 
 READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
     "claude-code": _claude_code, "codex": _codex, "opencode": _opencode,
+    "gemini": lambda payload: _loaded("capture.gemini_hook").event_of(payload, _put_out),
 }  # fmt: skip
 
 
@@ -410,6 +409,7 @@ def _opened(path: str) -> int:
     try:
         file = os.open(path, flags, 0o600)
     except FileNotFoundError:
+        os.makedirs(os.path.dirname(os.path.dirname(path)), 0o700, exist_ok=True)
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         file = os.open(path, flags, 0o600)
     if os.fstat(file).st_mode & KIND != REGULAR:

@@ -209,7 +209,9 @@ class Spool:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock for files beside the spooled lines."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The mode holds only for the last folder.
+        for folder in (self.folder.parent, self.folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

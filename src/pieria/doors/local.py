@@ -57,6 +57,13 @@ class Neighbours:
     def start(self) -> None:
         self._server.start()
 
+    def renew(self) -> None:
+        """Open the banks again, since a model was installed."""
+        with self._lock:
+            kept = list(self._kept.values())
+        for banks in kept:
+            banks.renew()
+
     def close(self) -> None:
         self._server.close()
         with self._lock:

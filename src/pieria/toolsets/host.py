@@ -41,8 +41,11 @@ KEPT = 64
 
 NAMED = 64
 """Longest part of a bank's name that a hint repeats, in characters."""
-OUR_OWN = re.compile(r".*\.db(-.*)?|tokens\..*|setup\.json|serve\.lock|pieria\.(toml|sock.*)", re.DOTALL)
-"""Our own files in the data folder, in lower case: banks with SQLite's side files, tokens, settings, and the socket."""
+OUR_OWN = re.compile(
+    r".*\.db(-.*)?|tokens\..*|setup\.json|serve\.lock|model\.(lock|failed)|pieria\.(toml|sock.*)", re.DOTALL
+)
+"""Our own files in the data folder, in lower case: banks with SQLite's side files, tokens, settings, locks, the socket.
+"""
 
 
 class Banks:
@@ -169,6 +172,13 @@ class Banks:
                 return
             except PieriaError as problem:
                 log.warning("no background work for bank %s: %s", name, problem.message)
+
+    def renew(self) -> None:
+        """Open the cached banks again, since a model was installed. Calls under way finish with the old ones."""
+        names = self.open_names()
+        with self._lock:
+            self._open.clear()
+        self.work_on(names)
 
     def close(self) -> None:
         with self._lock:

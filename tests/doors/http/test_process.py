@@ -16,6 +16,7 @@ from tests.waiting import soon
 
 import pieria
 from pieria.doors.http.tokens import Tokens
+from pieria.doors.serve_address import address, noted
 
 __all__ = ["ask"]
 MEMORIES = "/v1/banks/notes/memories"
@@ -96,6 +97,20 @@ def test_what_cannot_be_served_is_refused(ask: Ask, monkeypatch: pytest.MonkeyPa
         ):
             refused = ask("serve", *arguments)
             assert (arguments, refused.code, said in refused.err) == (arguments, code, True), refused.err
+
+
+def test_a_second_server_of_a_folder_says_which_is_first(ask: Ask, home: Path) -> None:
+    (home / "data").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as first:
+        url = f"http://127.0.0.1:{first.getsockname()[1]}"
+        with noted(home / "data", url):
+            said = ask("serve", "--port", url.rpartition(":")[2]).failed(1)
+            assert f"error: a server of {home / 'data'} already runs at {url}" in said and "stop it first" in said
+            with started() as second:
+                assert second.stop() == 0
+                assert second.process.stderr is not None
+                assert f"another server of this folder runs at {url}" in second.process.stderr.read().decode()
+            assert address(home / "data") == url
 
 
 @pytest.mark.slow

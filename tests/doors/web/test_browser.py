@@ -14,7 +14,6 @@ from tests.doors.web.conftest import (
     HOSTILE,
     OF_A_RECALL,
     OF_A_SESSION,
-    STEPS,
     Opening,
     Window,
     address,
@@ -72,7 +71,7 @@ def look_over(window: Window, path: str) -> None:
 
 
 def test_every_view_is_whole_and_accessible(opened: Opening) -> None:
-    window, id = opened(), left_uncommitted(STEPS[1])
+    window, id = opened(), left_uncommitted()
     question = {"query": "How do APIs authenticate?"}
     for path in ("recall", "tools/sessions_recall"):
         window.served.client.post(f"/v1/banks/notes/{path}", json=question)

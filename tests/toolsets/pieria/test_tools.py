@@ -43,7 +43,7 @@ def test_five_found_memories_take_twice_their_length_at_most(ask: Ask, host: Hos
 
 
 @requirement("times")
-def test_recall_tells_what_was_said_held_and_known_at_a_time(ask: Ask, clock: HandClock) -> None:
+def test_recall_tells_what_was_said_held_and_known_at_a_time(ask: Ask, refused: Refused, clock: HandClock) -> None:
     def found(**asked: Any) -> list[str]:
         return [hit["text"] for hit in ask("recall", query="where is the office?", **asked)["memories"]]
 
@@ -57,6 +57,11 @@ def test_recall_tells_what_was_said_held_and_known_at_a_time(ask: Ask, clock: Ha
     assert found() == found(since=before) == found(when=between) == ["The office is in Milan."]
     assert found(as_of=between) == ["The office is in Rome."]
     assert found(as_of=before) == found(since=between) == found(until=before) == found(when="2030-01-02") == []
+    assert found(as_of="yesterday") == found(as_of="10 days ago") == ["The office is in Rome."]
+    assert found(as_of="last year", when="yesterday") == ask("facts", about="Rome", when="2 weeks ago")["facts"] == []
+    wrong = refused("recall", query="where?", when="some day", as_of="since Monday")
+    assert "when: expected a date, a time, or one time in words" in wrong["error"]
+    assert [each["parameter"] for each in wrong["violations"]] == ["as_of"]
 
 
 @requirement("history", "correct", "undo")

@@ -1,5 +1,5 @@
-"""Our entries in a host's JSON file of hooks. Claude Code and Codex share the format: `hooks`, event, group,
-command.
+"""Our entries in a host's JSON file of hooks. Claude Code, Codex and Gemini CLI share the format: `hooks`, event,
+group, command.
 """
 
 from __future__ import annotations
@@ -39,15 +39,18 @@ def lines(text: str | None) -> list[str]:
     return [ours.command.value for ours in _ours(_root(EMPTY if text is None else text)[1])]
 
 
-def installed(text: str | None, wanted: Wanted, line: Line) -> str:
-    """Return the text with an up-to-date entry for each wanted command, and without our other entries."""
+def installed(text: str | None, wanted: Wanted, line: Line, timeout: int = HOST_SECONDS) -> str:
+    """Return the text with an up-to-date entry for each wanted command, and without our other entries.
+
+    `timeout` is in the host's own unit.
+    """
     mark, _ = _root(EMPTY if text is None else text)
     base = "file" if text is None else "hooks"
     now = _updated(EMPTY if text is None else text.removeprefix(mark), line)
     for event, commands in wanted.items():
         for what in commands:
             if what not in found(now).get(event, ()):
-                now = _added(now, event, partial(line, what), base)
+                now = _added(now, event, partial(line, what), base, timeout)
     return mark + _cleared(now, lambda ours: ours.what not in wanted.get(ours.event, ()))
 
 
@@ -120,27 +123,27 @@ def _cleared(text: str, is_to_go: Callable[[Ours], bool]) -> str:
     return text
 
 
-def _added(text: str, event: str, line: Callable[[str], str], base: str) -> str:
+def _added(text: str, event: str, line: Callable[[str], str], base: str, timeout: int) -> str:
     root = jsontext.parsed(text)
     hooks = root.member(HOOKS)
     if hooks is None:
-        return jsontext.with_entry(text, root, {event: [_group(line(base))]}, HOOKS)
+        return jsontext.with_entry(text, root, {event: [_group(line(base), timeout)]}, HOOKS)
     # An entry beside others inherits their level, so that the last one removed also removes what was created.
     there = hooks.node.member(event)
     if there is None:
         level = _level(_ours(root))
         made = level if MADE.index(level) > MADE.index("event") else "event"
-        return jsontext.with_entry(text, hooks.node, [_group(line(made))], event)
+        return jsontext.with_entry(text, hooks.node, [_group(line(made), timeout)], event)
     beside = _level(ours for ours in _ours(root) if ours.event == event)
-    return jsontext.with_entry(text, there.node, _group(line(beside)))
+    return jsontext.with_entry(text, there.node, _group(line(beside), timeout))
 
 
 def _level(beside: Iterable[Ours]) -> str:
     return max((made_of(ours.command.value) for ours in beside), key=MADE.index, default="entry")
 
 
-def _group(command: str) -> dict[str, Any]:
-    return {HOOKS: [{"type": "command", "command": command, "timeout": HOST_SECONDS}]}
+def _group(command: str, timeout: int) -> dict[str, Any]:
+    return {HOOKS: [{"type": "command", "command": command, "timeout": timeout}]}
 
 
 def _without(text: str, ours: Ours) -> str:

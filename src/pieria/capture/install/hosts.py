@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from pieria.capture.install import entries, jsontext
-from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands, argv_of
+from pieria.capture.install.commands import CAPTURE, CONTEXT, HOST_SECONDS, Commands, argv_of
 from pieria.capture.install.files import MARK
 from pieria.capture.install.servers import JSON, TOML, Servers
 
@@ -48,6 +48,8 @@ class Host:
     project: str = ""
     events: tuple[str, ...] = ()
     """Events of a host whose hooks are entries in a file; empty for a host that gets a plugin file."""
+    timeout: int = HOST_SECONDS
+    """How long the host waits for a hook, in its own unit."""
     telling: tuple[str, ...] = ()
     """Events whose hook output the host shows to its model."""
     next_step: str | None = None
@@ -82,7 +84,7 @@ class Host:
         if self.events:
             telling = self.telling if context else ()
             wanted = {event: (CAPTURE, CONTEXT) if event in telling else (CAPTURE,) for event in self.events}
-            return entries.installed(text, wanted, commands.line)
+            return entries.installed(text, wanted, commands.line, self.timeout)
         if text is not None and PLUGIN_MARK not in text:
             raise Foreign("Pieria did not write it")
         return _plugin(commands, context)
@@ -116,10 +118,12 @@ class Host:
 
     def warnings(self, text: str | None, environ: Mapping[str, str], home: Path) -> list[str]:
         """Return the reasons why the host does not run the installed hooks."""
-        if self.name == "claude-code" and text is not None and _flag(text, "disableAllHooks"):
+        if self.name == "claude-code" and text is not None and _flag(text, "disableAllHooks") is True:
             return ["disableAllHooks is set, so Claude Code runs no hooks"]
         if self.name == "codex" and _codex_hooks_are_off(self.folder(environ, home) / "config.toml"):
             return ["features.hooks is false in config.toml, so Codex runs no hooks"]
+        if self.name == "gemini" and text is not None and _flag(text, "hooksConfig", "enabled") is False:
+            return ["hooksConfig.enabled is false, so Gemini CLI runs no hooks"]
         return []
 
 
@@ -214,7 +218,18 @@ HOSTS = {
             servers=_USUAL,
             server_files=("mcp_config.json",),
         ),
-        Host("gemini", "Gemini CLI", _under("", ".gemini"), servers=_USUAL, server_files=("settings.json",)),
+        Host(
+            "gemini",
+            "Gemini CLI",
+            _under("", ".gemini"),
+            "settings.json",
+            ".gemini/settings.json",
+            ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd"),
+            timeout=HOST_SECONDS * 1_000,
+            telling=("SessionStart", "BeforeAgent"),
+            servers=_USUAL,
+            server_files=("settings.json",),
+        ),
         Host(
             "zed",
             "Zed",
@@ -250,12 +265,15 @@ def _argv(written: str) -> list[str]:
         return []
 
 
-def _flag(text: str, name: str) -> bool:
+def _flag(text: str, *names: str) -> object:
+    """Return the value under these names, one inside the other; None if there is none."""
     try:
-        member = jsontext.parsed(text.removeprefix(MARK)).member(name)
+        value = jsontext.parsed(text.removeprefix(MARK)).value
     except ValueError:
-        return False
-    return member is not None and member.node.value is True
+        return None
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _codex_hooks_are_off(config: Path) -> bool:

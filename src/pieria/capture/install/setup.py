@@ -100,7 +100,7 @@ class HooksPart:
         return self.host.installed(_filled(text), self._commands(text), context=context)
 
     def uninstalled(self, text: str, note: Note | None) -> str | None:
-        return self.host.uninstalled(text) if text.strip() else text
+        return self.host.uninstalled(text) if text.removeprefix(MARK).strip() else text
 
     def about(self, text: str | None) -> dict[str, Any]:
         return {}
@@ -109,18 +109,54 @@ class HooksPart:
         return self.host.like(_filled(text), self.where.commands(self.host))
 
 
+@dataclass(frozen=True, slots=True)
+class SharedPart:
+    """The MCP server and the hooks of a host that keeps both in one file."""
+
+    server: ServerPart
+    hooks: HooksPart
+    what: str = "MCP server and hooks"
+
+    @property
+    def entry(self) -> str:
+        return f"{self.server.entry}, {self.hooks.entry}"
+
+    @property
+    def file(self) -> Path:
+        return self.server.file
+
+    def state(self, text: str | None) -> str:
+        """Return the state that asks for most."""
+        states = (self.server.state(text), self.hooks.state(text))
+        return next((state for state in (BROKEN, MISSING) if state in states), states[0])
+
+    def installed(self, text: str | None) -> str:
+        """Return the text with what is missing or broken. An entry that was written by hand stays."""
+        if self.server.state(text) in WRITES:
+            text = self.server.installed(text)
+        return self.hooks.installed(text)
+
+    def uninstalled(self, text: str, note: Note | None) -> str | None:
+        left = self.hooks.uninstalled(text, note)
+        return None if left is None else self.server.uninstalled(left, note)
+
+    def about(self, text: str | None) -> dict[str, Any]:
+        return self.server.about(text)
+
+
 def _filled(text: str | None) -> str | None:
     """Return an empty object for an empty file, which some hosts write."""
     return EMPTY if text is not None and not text.removeprefix(MARK).strip() else text
 
 
 def parts_of(host: Host, where: Where, launch: Launch) -> list[Part]:
-    parts: list[Part] = []
-    if host.servers is not None:
-        parts.append(ServerPart(host.servers, host.server_path(where.environ, where.home), launch))
-    if host.file:
-        parts.append(HooksPart(host, where))
-    return parts
+    hooks = HooksPart(host, where)
+    if host.servers is None:
+        return [hooks]
+    server = ServerPart(host.servers, host.server_path(where.environ, where.home), launch)
+    if not host.file:
+        return [server]
+    return [SharedPart(server, hooks)] if server.file == hooks.file else [server, hooks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,9 @@ class Call:
         return Workspace(self.data, {"bank": self.bank}, by_door=True)
 
     @contextmanager
-    def opened(self, *, reading: bool = False) -> Iterator[Bank]:
+    def opened(self, *, reading: bool = False, recalling: bool = False) -> Iterator[Bank]:
         """Yield the bank of this call. A reading command does not create a bank whose name was given: it may be
-        misspelt.
+        misspelt. If the local model is missing, a writing or recalling command fetches it first.
         """
         from pieria.doors.cli.person import way_in
 
@@ -59,8 +59,8 @@ class Call:
             if reading:
                 self.check_there(workspace)
             create = not (reading and _must_be_there(workspace))
-            if not reading:
-                self.note_missing_model(workspace)
+            if recalling or not reading:
+                self.add_model(workspace)
             with workspace.open(who="cli", via=way_in(), create=create, **self.speaker) as bank:
                 self.distil(bank)
                 yield bank
@@ -89,12 +89,28 @@ class Call:
         others = f" Other banks here: {', '.join(there[:MOST_OFFERED])}." if there else ""
         self.note(f"there was no bank {name} in {workspace.place}, so an empty one was created.{others}")
 
-    def note_missing_model(self, workspace: Workspace) -> None:
-        """Say that a model is missing when a person creates a bank. Later, each recall says what it lacks."""
+    def add_model(self, workspace: Workspace) -> None:
+        """Fetch the local model if it is missing and a person waits. No program is kept waiting."""
         from pieria.doors.cli.person import is_person
 
+        if not is_person():
+            return
+        if self.quiet or not sys.stderr.isatty():
+            self._note_missing_model(workspace)
+            return
+        from pieria.workspace.model_fetch import fetch
+
+        with self.progress("fetching the model") as report:
+            outcome = fetch(workspace, self.note, report)
+        if outcome == "busy":
+            self.note("another process is fetching the local model; until then recall compares words")
+        elif outcome == "unneeded":
+            self._note_missing_model(workspace)
+
+    def _note_missing_model(self, workspace: Workspace) -> None:
+        """Say that a model is missing when a bank is created. Later, each recall says what it lacks."""
         settings, place = workspace.resolved.settings, workspace.place
-        if settings.embedder != "auto" or not is_person() or place.is_shared or place.at(settings.bank).is_there:
+        if settings.embedder != "auto" or place.is_shared or place.at(settings.bank).is_there:
             return
         if all(model.state == "missing" for model in workspace.models.list()):
             self.note("recall compares words until `pieria models install` has added a model that finds meanings")

@@ -104,7 +104,7 @@ def _spoken(error: PieriaError, call: Call) -> tuple[str, str | None]:
     message, hint = error.message, error.hint
     parameter = getattr(error, "parameter", None)
     named, dot, rest = parameter.partition(".") if isinstance(parameter, str) else ("", "", "")
-    known = next((known for known in call.parameters if named and known.name == named), None)
+    known = next((known for known in call.parameters if named and _is_named(known, named)), None)
     if known is not None:
         spelt = _spelling(known)
         message = message.replace(f"{parameter}:", f"{spelt}{dot}{rest}:", 1)
@@ -117,6 +117,11 @@ def _spoken(error: PieriaError, call: Call) -> tuple[str, str | None]:
         message = message.replace(python, typed)
         hint = hint and hint.replace(python, typed)
     return message, hint
+
+
+def _is_named(parameter: click.Parameter, name: str) -> bool:
+    """Return whether an error's parameter is this one. An option may have another name inside, such as a plural."""
+    return parameter.name == name or f"--{name.replace('_', '-')}" in parameter.opts
 
 
 def _spelling(parameter: click.Parameter) -> str:

@@ -36,6 +36,8 @@ class Plan:
     todo: dict[Path, str] = field(default_factory=dict)
     """The change of each file."""
     problems: list[str] = field(default_factory=list)
+    unrelated: list[str] = field(default_factory=list)
+    """Those problems of a removal whose files do not name Pieria."""
     warnings: list[str] = field(default_factory=list)
     done: list[Path] = field(default_factory=list)
     trial: Trial | None = None
@@ -88,7 +90,13 @@ class Setup:
 
     @property
     def problems(self) -> list[str]:
-        return [problem for plan in self.plans for problem in plan.problems]
+        """Return the problems with files that may start Pieria."""
+        return [problem for plan in self.plans for problem in plan.problems if problem not in plan.unrelated]
+
+    @property
+    def unrelated(self) -> list[str]:
+        """Return the problems with files that do not name Pieria."""
+        return [problem for plan in self.plans for problem in plan.unrelated]
 
     def _parts(self, host: Host, *, removable: bool = False) -> Sequence[Part]:
         if host.servers is None:
@@ -109,6 +117,8 @@ class Setup:
         for each in plan.found:
             if each.state == actions.UNREADABLE:
                 plan.problems.append(str(each.problem))
+                if not _may_name_pieria(each.part.file):
+                    plan.unrelated.append(str(each.problem))
                 continue
             try:
                 if setup.is_removable(each.part, self._notes):
@@ -178,6 +188,15 @@ class Setup:
 
     def _warnings(self, host: Host) -> list[str]:
         return actions.status(host, self.where).problems if host.file else []
+
+
+def _may_name_pieria(file: Path) -> bool:
+    """Return whether a file that is not in its agent's format may start Pieria."""
+    try:
+        # Another encoding may put a zero byte beside each letter.
+        return b"pieria" in file.read_bytes().replace(b"\0", b"").lower()
+    except OSError:
+        return True
 
 
 def _data_of(workspace: Workspace, where: Where) -> str | None:

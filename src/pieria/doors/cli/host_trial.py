@@ -21,6 +21,8 @@ TEXT, QUESTION = "Pieria was set up, and this agent remembers.", "Was Pieria set
 TRIED = ("--toolset", "pieria", "--tools", "remember,recall")
 """What a trial needs, even if the entry serves other tools."""
 READ_ONLY = "--read-only"
+UNFETCHED = {"PIERIA_FETCH_MODEL": "off"}
+"""A trial ends too soon for a fetch of the model."""
 
 _Key = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 
@@ -85,16 +87,19 @@ def _server(program: str, launch: Launch, bank: str) -> tuple[Any, str | None]:
     from pieria.doors.mcp.trial import try_out
 
     try:
-        return try_out(program, [*launch.args, *TRIED, "--bank", bank], launch.env, TEXT, QUESTION)
+        return try_out(program, [*launch.args, *TRIED, "--bank", bank], {**launch.env, **UNFETCHED}, TEXT, QUESTION)
     finally:
         _remove(launch.folder, bank)
 
 
 def _hermes(home: Path, bank: str) -> tuple[Any, str | None]:
+    from mcp.client.stdio import get_default_environment
+
     from pieria.hermes import setup as hermes
+    from pieria.hermes.trial import try_out
 
     try:
-        return hermes.try_out(home, bank, TEXT, QUESTION), None
+        return try_out(hermes.plugin_file(home), bank, TEXT, QUESTION, get_default_environment())
     finally:
         _remove(hermes.data_of(home), bank)
 

@@ -237,7 +237,8 @@ def service(workspace: Workspace, registry: Registry, who: str = "http") -> Serv
     """Return the service for a workspace. Try to make the folder for exported files."""
     paths = over_the_network(workspace.data, workspace.resolved.roots)
     try:
-        paths.base.mkdir(parents=True, exist_ok=True)
+        workspace.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.base.mkdir(mode=0o700, exist_ok=True)
     except OSError as problem:
         log.warning("the folder for exports cannot be created: %s (%s)", paths.base, problem.strerror)
     return Service(workspace, registry, paths, Banks(workspace, who))

@@ -172,7 +172,7 @@ class Tokens:
     def _change(self, change: Callable[[Sequence[Token]], list[Token]]) -> None:
         """Read, change and write the file under a lock between processes."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _locked(self.path.with_name(LOCK)):
                 held = () if self._found() is None else _parsed(self.path)
                 _write(self.path, [{**token.as_dict(), "sha256": token.digest} for token in change(held)])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pieria.capture.drain import DrainBehind
     from pieria.doors.local import Neighbours
     from pieria.settings import Resolved
+    from pieria.workspace.model_fetch import FetchBehind
 
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ class _Held:
     worker: Worker | None
     drain: DrainBehind | None
     neighbours: Neighbours | None
+    fetch: FetchBehind | None
     project: str
     """Identifies the project, or else the working folder."""
 
@@ -112,9 +114,11 @@ class Engine:
     def host(self, context: Any, tool: Tool) -> Host:
         """Return the host of a request. Wait for the engine, and raise the error if it could not be loaded."""
         held = self._loaded()
+        # The first memory makes the folder.
         if held.neighbours is not None:
-            # The first memory makes the folder.
             held.neighbours.start()
+        if held.fetch is not None:
+            held.fetch.start()
         session = held.session or session_of(context) or f"{client_of(context)}-{held.project}"
         named = held.banks.workspace.resolved.is_bank_named
         return Host(held.banks, held.bank_name, session, held.paths, self._asked.access, is_named=named)
@@ -125,6 +129,8 @@ class Engine:
             held, self._held, self._closed = self._held, None, True
         if held is None:
             return
+        if held.fetch is not None:
+            held.fetch.close()
         if held.neighbours is not None:
             held.neighbours.close()
         if held.drain is not None:
@@ -139,6 +145,8 @@ class Engine:
             if held.banks.has(held.bank_name):
                 bank = held.banks.opened(held.bank_name, held.session, create=False)
                 bank.expect_questions()
+                if held.fetch is not None:
+                    held.fetch.start()
         except ClosedError:
             log.debug("the server ended while it was loading")
         except PieriaError as problem:
@@ -160,10 +168,11 @@ class Engine:
         quietly = {"count_uses": False} if self._asked.read_only else {}
         workspace = Workspace(self._asked.data, {**self._asked.settings, **quietly}, by_door=True)
         banks = Banks(workspace, WHO)
-        worker = drain = neighbours = None
+        worker = drain = neighbours = fetch = None
         if not self._asked.read_only:
             from pieria.capture.drain import DrainBehind
             from pieria.doors.local import Neighbours
+            from pieria.workspace.model_fetch import FetchBehind
 
             worker = banks.worker()
             worker.start()
@@ -171,7 +180,8 @@ class Engine:
             drain.start()
             neighbours = Neighbours(workspace, banks.calls)
             neighbours.start()
-        return _Held(banks, paths_of_user(workspace), worker, drain, neighbours, _project_of(workspace.resolved))
+            fetch = FetchBehind(workspace, [banks.renew, neighbours.renew])
+        return _Held(banks, paths_of_user(workspace), worker, drain, neighbours, fetch, _project_of(workspace.resolved))
 
 
 def serve(registry: Registry, asked: Asked, *, debug: bool = False) -> None:

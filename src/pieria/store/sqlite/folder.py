@@ -21,7 +21,10 @@ from pieria.store.sqlite.write_lock import ENDING as TURN
 BANK = ".db"
 BACKUP = ".backup"
 SETTINGS = (".toml",)
-OF_OTHERS = ("tokens.json", "tokens.lock", "setup.json", "serve.lock", "pieria.sock.lock")
+OF_OTHERS = (
+    *("tokens.json", "tokens.lock", "setup.json", "serve.lock", "pieria.sock.lock"),
+    *("model.lock", "model.failed"),
+)
 """Files of the doors: they hold nothing of any bank."""
 EXPORT_BEGINS = b'{"pieria":"export"'
 EXPORTS = ("exports",)

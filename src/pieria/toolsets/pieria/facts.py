@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pieria.bank.read.times import moments
 from pieria.errors import InputError
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
@@ -19,8 +20,14 @@ def facts(
     as_of: str | None = None,
     history: bool = False,
 ) -> Spoken:
+    times = moments(call.bank.core, when=when, as_of=as_of)
     found = call.bank.facts.query(
-        entity=about, predicate=predicate, valid_at=when, known_at=as_of, history=history, limit=MOST + 1
+        entity=about,
+        predicate=predicate,
+        valid_at=times["when"],
+        known_at=times["as_of"],
+        history=history,
+        limit=MOST + 1,
     )
     shown = found[-MOST:]
     told: dict[str, object] = {"facts": [triple(fact) for fact in shown]}

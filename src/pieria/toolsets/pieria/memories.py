@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pieria.bank import Bank
+from pieria.bank.read.times import moments
 from pieria.errors import NotFoundError
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM
@@ -70,7 +71,10 @@ def recall(
     as_of: str | None = None,
     why: bool = False,
 ) -> Spoken:
-    found = call.bank.recall(query, k=k, kinds=kind, tags=tags, since=since, until=until, valid_at=when, known_at=as_of)
+    times = moments(call.bank.core, when=when, as_of=as_of)
+    found = call.bank.recall(
+        query, k=k, kinds=kind, tags=tags, since=since, until=until, valid_at=times["when"], known_at=times["as_of"]
+    )
     sure = round(found.confidence, 2)
     hits = [brief(hit, why=why) for hit in found]
     doubt = ", so probably no answer" if found.is_doubtful else ""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _WELL = ("installed", "missing", "absent")
 
-_HOSTS = click.option("--host", "hosts", type=OneOf("claude-code", "codex", "opencode"), multiple=True,
+_HOSTS = click.option("--host", "hosts", type=OneOf("claude-code", "codex", "opencode", "gemini"), multiple=True,
                       help="The agent; may be repeated. Default: all on this machine.")  # fmt: skip
 _SCOPE = click.option("--scope", type=OneOf("user", "project"), default="user", show_default=True,
                       help="All your sessions, or only those in this project.")  # fmt: skip

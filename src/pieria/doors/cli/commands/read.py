@@ -125,7 +125,7 @@ def recall(call: Call, /, query: tuple[str, ...], plan: bool, jsonl: bool, **val
     question = text_of(query, "the question")
     found = recalled_by_server(call, question, given(values))
     if found is None:
-        with call.opened(reading=True) as bank:
+        with call.opened(reading=True, recalling=True) as bank:
             found = bank.recall(question, **given(values))
     if jsonl:
         call.lines(hit.as_dict() for hit in found)

@@ -178,8 +178,8 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
     from pieria.doors import serve_address
 
     with call.workspace() as workspace:
-        running = serve_address.address(workspace.data) if opens else None
-        if running is not None:
+        running = serve_address.address(workspace.data)
+        if running is not None and opens:
             people = ("already serving ", "green"), (str(workspace.place), "bold"), " at ", (running, "bold cyan")
             call.reply({"url": running, "data": str(workspace.place), "running": True}, [people], [running])
             _open_page(call, running)
@@ -194,6 +194,8 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
                 (f" for {who}; open it in a browser, Ctrl-C stops it", "dim"),
             )
             call.reply(document, [people], [url])
+            if running is not None:
+                call.note(f"another server of this folder runs at {running}; `pieria` and `pieria ui` use that one")
             # The process that started the server waits for this line.
             sys.stdout.flush()
             if opens:

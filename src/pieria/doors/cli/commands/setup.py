@@ -88,9 +88,11 @@ def _model(call: Call, workspace: Workspace, work: Setup, dry: bool) -> dict[str
     told = {"name": missing.as_dict()["name"], "state": missing.state, "problem": None}
     if dry:
         return told
+    from pieria.workspace.model_fetch import install
+
     try:
         with call.progress("installing the model") as report:
-            done = workspace.models.install(progress=None if report is None else lambda _, at, of: report(at, of))
+            done = install(workspace, progress=None if report is None else lambda _, at, of: report(at, of))
         return told | {"state": done.standing.state}
     except PieriaError as problem:
         return told | {"problem": problem.message}
