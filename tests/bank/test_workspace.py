@@ -31,7 +31,7 @@ from pieria.workspace.open_stores import stores
 __all__ = ["EFFECTS"]
 
 NOW = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
-OF_A_SERVER = {"user", "connections", "row_security", "local"}
+OF_A_SERVER = {"user", "connections", "row_security", "local", "fetch_model"}
 
 
 def is_held(path: Path) -> bool:

@@ -26,7 +26,8 @@ REPEATED, DAYS = 3, 2
 """A statement repeated this often, on this many days, is stable."""
 SAME = 0.92
 """Least similarity of two texts that say the same."""
-BLOCK = 1_024
+BLOCK, EARLIER = 1_024, 3_072
+"""Statements that are compared at a time, and the latest ones before them that they are compared with."""
 FRESH_DAYS = 1.0
 """A younger memory scores high only because it is new."""
 
@@ -122,7 +123,7 @@ def _joined(groups: Sequence[list[Memory]], new: Set[int], vectors: Mapping[int,
     Groups without a new row were compared by an earlier sleep. What differs in a name, a number or a negation is
     never the same.
     """
-    known = [group for group in groups if group[0].row in vectors]
+    known = sorted((group for group in groups if group[0].row in vectors), key=lambda group: micros(group[-1].at))
     joined = [list(group) for group in groups if group[0].row not in vectors]
     alike = _alike([vectors[group[0].row] for group in known])
     first: dict[int, list[Memory]] = {}
@@ -143,10 +144,11 @@ def _alike(vectors: Sequence[Vector]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     held = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
     for begin in range(0, len(held), BLOCK):
-        near = held[begin : begin + BLOCK] @ held[: begin + BLOCK].T >= SAME
+        first = max(0, begin - EARLIER)
+        near = held[begin : begin + BLOCK] @ held[first : begin + BLOCK].T >= SAME
         for row, column in zip(*map(np.ndarray.tolist, np.nonzero(near)), strict=True):
-            if column < begin + row:
-                found.setdefault(begin + row, []).append(column)
+            if first + column < begin + row:
+                found.setdefault(begin + row, []).append(first + column)
     return found
 
 

@@ -39,8 +39,8 @@ NEIGHBOURS = 16
 WINDOW = 2_048
 """Notes before a note that it is compared with."""
 BLOCK = 512
-COMMON_IN = 100
-"""A word in more notes of a window than this tells no subject of a large bank."""
+COMMON_IN = (20, 200)
+"""A word in more notes of a window than a third, but at least and at most so many, tells no subject."""
 TOGETHER = 0.3
 """The least mean closeness of two groups that are one subject: 1 if all keep the same company."""
 MOST = 40
@@ -139,7 +139,8 @@ def _closest(notes: Sequence[Note], vectors: Matrix, prior: Spread | None) -> _C
             near = np.argpartition(row, -kept)[-kept:] if len(row) > kept else np.arange(len(row))
             near = near[row[near] > 0]
             found.append((np.full(len(near), number), near + first, row[near] ** 2))
-        words.forget(end - WINDOW)
+        if begin % WINDOW == 0:
+            words.forget(begin - WINDOW)
     one, other, weight = (np.concatenate(part) for part in zip(*found, strict=True))
     return _nearest(count, kept, np.r_[one, other], np.r_[other, one], np.r_[weight, weight])
 
@@ -199,12 +200,14 @@ class _Words:
         """Return the weight of the words shared with each note from `first` to before `number`."""
         np = self._numpy
         sums = np.zeros((3, number - first), np.float32)
+        least, most = COMMON_IN
+        tells = max(least, min(most, (number - first) // 3))
         for word in self._notes[number].words:
             held = self._weights.get(word)
             if held is None:
                 continue
             places = self._seen[word]
-            if places and len(places) <= max(COMMON_IN, (number - first) // 3):
+            if places and len(places) <= tells:
                 near = np.array(places) - first
                 sums[held[0], near[near >= 0]] += held[1]
             places.append(number)

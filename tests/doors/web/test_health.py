@@ -220,7 +220,7 @@ def test_the_token_setting_opens_the_users_own_bank() -> None:
 
 def test_sleeps_are_listed_with_links_to_their_summaries(served: Served) -> None:
     assert "It has not slept yet." in served.page(HEALTH)
-    for number in range(3):
+    for number in range(4):
         served.bank.remember(f"Heron number {number} nests by the mill.", kind="turn", session="mill")
     [summary] = served.bank.upkeep.sleep(force=True).summaries
     page = served.page(HEALTH).partition('id="sleeps"')[2]

@@ -48,7 +48,7 @@ PART = 10_000
 GROWING = 500
 """The latest summaries that a new note may join."""
 AT_ONCE = 500
-WRITTEN_AT_ONCE = 25
+WRITTEN_AT_ONCE = 100
 PLACES = "upkeep"
 """The collection of records that says how far each verb has come."""
 PLACE, RESTED = "sleep", "rested"
@@ -86,11 +86,12 @@ class Sleep:
         with core.reading() as reader:
             state = _state(reader, core.now(), self._force)
             rested = reader.records(PLACES).get(RESTED)
+            is_rested = rested is not None and rested["state"] == state
             place = _place(reader)
-            renewals = list(self._outgrown(reader))
+            renewals = [] if is_rested else list(self._outgrown(reader))
             aged = sleep.due_levels(reader, core.now(), self._limit)
-        if rested is not None and rested["state"] == state and not renewals and not aged:
-            self.slept = replace(self.slept, reasons=("nothing has changed since the last sleep", *rested["reasons"]))
+        if is_rested and not aged:
+            self._add(reasons=("nothing has changed since the last sleep", *rested["reasons"]))
             return self.slept
         self._whole = len(renewals) + len(aged)
         self._renew(renewals)

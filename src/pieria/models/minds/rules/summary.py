@@ -169,25 +169,45 @@ def _key(word: str) -> str:
 
 def _value(key: str, token: _Token, sources: int) -> float:
     """Return the probability that a person looks for this token."""
-    low = lowered(token.text)
+    word = _word(key, token.text)
+    latest, times = max(token.sources), len(token.sources)
+    odds = word.odds + WEIGHTS["late"] * latest / max(1, sources - 1)
+    if times > 1:
+        odds += WEIGHTS["repeated"] + WEIGHTS["often"] * math.log(times)
+    elif latest == 0:
+        odds += WEIGHTS["only first"]
+    for name, is_so in (
+        ("amount", token.amount),
+        ("time", token.date and not word.time),
+        ("last", latest == sources - 1),
+        ("plain", word.plain and not token.capital),
+    ):
+        odds += WEIGHTS[name] * is_so
+    return 1 / (1 + math.exp(-odds))
+
+
+class _Word(NamedTuple):
+    """What is known of a word in any text: the log-odds by its own properties."""
+
+    odds: float
+    time: bool
+    plain: bool
+
+
+@lru_cache(maxsize=20_000)
+def _word(key: str, text: str) -> _Word:
+    low = lowered(text)
     stop = key in STOP_WORDS or low in STOP_WORDS
-    latest = max(token.sources)
     has = {
-        "digits": token.text[0].isdigit(),
-        "amount": token.amount,
-        "time": token.date or low in TIMES,
+        "digits": text[0].isdigit(),
+        "time": low in TIMES,
         "counted": low in words("particulars", "numbers"),
-        "repeated": len(token.sources) > 1,
-        "often": math.log(len(token.sources)),
-        "late": latest / max(1, sources - 1),
-        "last": latest == sources - 1,
-        "only first": len(token.sources) == 1 and latest == 0,
         "stop": stop,
         "common": low in COMMON and not stop,
-        "plain": token.text.isalpha() and not stop and not token.capital,
-        "long": len(token.text) >= LONG,
+        "long": len(text) >= LONG,
     }
-    return 1 / (1 + math.exp(-BASE - sum(WEIGHTS[name] * float(degree) for name, degree in has.items())))
+    odds = BASE + sum(WEIGHTS[name] for name, is_so in has.items() if is_so)
+    return _Word(odds, has["time"], text.isalpha() and not stop)
 
 
 def _choose(sentences: Sequence[_Sentence], said: Sequence[Said], words: int, several: bool) -> None:
