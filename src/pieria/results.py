@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from pieria.bank.upkeep.review import Reinforced
     from pieria.bank.write.update import Changes, Revised
     from pieria.facts.predicates import Predicate
-    from pieria.facts.query import Conflict, Entity, FactStats
+    from pieria.facts.query import Conflict, Entity, FactStats, StatedFact
     from pieria.graph.changeset import Changeset
     from pieria.graph.edge import Edge
     from pieria.graph.graph import Graph
@@ -148,6 +148,7 @@ __all__ = [
     "SleepLog",
     "SleepRun",
     "Slept",
+    "StatedFact",
     "Stats",
     "Step",
     "Storage",
@@ -236,6 +237,7 @@ _HOMES = {
     "SleepLog": "pieria.bank.results.sleeps",
     "SleepRun": "pieria.bank.results.sleeps",
     "Slept": "pieria.bank.results.upkeep",
+    "StatedFact": "pieria.facts.query",
     "Stats": "pieria.bank.results.general",
     "Step": "pieria.learning.steps",
     "Storage": "pieria.bank.results.upkeep",

@@ -63,12 +63,12 @@ def test_end_of_a_narrowed_fact_is_kept_when_it_widens(bank: Bank, memory: str) 
     fact = bank.facts.add("Maya", "leads", "search", valid_from="2020-01-01", memory=memory)
     bank.update(memory, valid_from="2024-01-01")
     [ended] = bank.facts.invalidate("Maya", "leads", "search", at="2026-01-01")
-    assert (ended.id, bounds(ended)) == (fact.id, (day("2024-01-01"), day("2026-01-01")))
+    assert (ended.id, bounds(ended)) == (fact.id, (day("2024-01-01"), day("2026-01-02")))
     bank.undo(bank.changes()[-1].seq)
     [ended] = bank.facts.invalidate("Maya", "leads", "search", at="2022-01-01")
     assert (ended.ended, bank.facts.timeline("Maya")) == ("", [])
     widen(bank)
-    assert timeline(bank) == ["search 2020-01-01 2022-01-01"]
+    assert timeline(bank) == ["search 2020-01-01 2022-01-02"]
 
 
 def test_removed_fact_is_on_record_as_it_was_stated(bank: Bank, memory: str, narrowed: Fact) -> None:
@@ -91,9 +91,9 @@ def test_numbers_count_facts_as_they_are_shown(bank: Bank, memory: str) -> None:
     bank.facts.add("Maya", "leads", "billing", memory=memory)
     bank.update(memory, valid_until="2025-12-31")
     stats = bank.facts.stats()
-    assert (stats.facts, stats.current, stats.ended, stats.predicates) == (2, 1, 1, {"leads": 2})
-    assert bank.stats().facts == {"facts": 2, "current": 1, "entities": 3}
-    assert [(one.name, one.facts) for one in bank.facts.predicates()] == [("leads", 2)]
+    assert (stats.facts, stats.current, stats.ended, stats.predicates) == (3, 1, 2, {"leads": 3})
+    assert bank.stats().facts == {"facts": 3, "current": 1, "entities": 3}
+    assert [(one.name, one.facts) for one in bank.facts.predicates()] == [("leads", 3)]
 
 
 @pytest.fixture

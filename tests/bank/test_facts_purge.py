@@ -73,7 +73,7 @@ def test_receipt_names_what_else_states_the_fact(bank: Bank) -> None:
     assert f"the memory {memory.id}, its source: `pieria forget --purge` erases it" in unreached
     assert f"the fact {alone.id}, which says the same" in unreached
     assert "the aliases of Maya: `pieria facts unalias` removes them" in unreached
-    assert any(line.startswith("that works_on is single-valued") for line in unreached)
+    assert any(line.startswith("that works_on was declared") for line in unreached)
     assert bank.get(memory.id) is not None
     assert [fact.id for fact in bank.facts.query("Maya", "works_on")] == [alone.id]
 

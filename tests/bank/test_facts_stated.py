@@ -82,11 +82,11 @@ def test_ended_value_without_a_successor_is_past(bank: Bank, clock: HandClock) -
     id = madrid(bank)
     known = bank.changes()[-1].at
     clock.move(days=1)
-    bank.facts.invalidate("Caroline", "lives_in", "Madrid", at="2026-02-01")
+    bank.facts.invalidate("Caroline", "lives_in", "Madrid", at="2026-03-01")
     [hit] = bank.recall(ASKED)
     assert hit.overturned is not None and hit.overturned.by is hit.as_dict()["overturned"]["by"] is None
-    assert str(hit.overturned) == "no longer so since 2026-02-01"
-    assert held(bank, id).text == "Caroline lives in Madrid (until 2026-01-31)."
+    assert str(hit.overturned) == "no longer so since 2026-03-02"
+    assert held(bank, id).text == "Caroline lives in Madrid (until 2026-03-01)."
     assert texts(bank, known_at=known) == [IN_MADRID]
 
 
@@ -214,7 +214,9 @@ def without_statements(bank: Bank, names: int) -> None:
     facts = bank.facts.query()
     bank.purge([fact.id for fact in facts])
     with bank.core.store.writing() as writer:
-        writer.apply(Changeset("facts add", facts=[row_of(fact)._replace(memory=None) for fact in facts]))
+        writer.apply(
+            Changeset("facts add", facts=[row_of(fact)._replace(memory=None, valid_from=None) for fact in facts])
+        )
 
 
 def test_older_facts_get_statements_bit_by_bit(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,12 +244,16 @@ def test_older_facts_get_statements_bit_by_bit(kept: Kept, monkeypatch: pytest.M
 
 def test_older_fact_without_beginning_counts_from_when_it_came(folder: Kept) -> None:
     with folder.opened("notes") as bank:
-        bank.facts.declare("works_on", single_valued=False)
         without_statements(bank, 1)
-        learnt = bank.facts.query()[0].known_from
+        [fact] = bank.facts.query()
+        learnt = bank.facts.history(fact.id)[0].known_from
+        assert (fact.memory, fact.valid_from) == (None, fact.known_from)
         bank.facts.declare("works_on")
     with folder.opened("notes") as bank:
-        assert bank.facts.query()[0].memory is not None
+        [fact] = bank.facts.query()
+        assert (fact.memory, fact.valid_from) == (fact.id, learnt)
+        assert bank.facts.query(valid_at="1999-01-01") == []
+        assert texts(bank, "what does Maya 0 work on?", valid_at="1999-01-01") == []
         old = bank.facts.add("Maya 0", "works_on", "part 9", valid_from="2020-01-01")
         assert old.valid_until == learnt and [fact.object for fact in bank.facts.query()] == ["part 0"]
 

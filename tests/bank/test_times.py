@@ -6,7 +6,7 @@ import pytest
 from tests.contract.making import HandClock
 
 from pieria import Bank
-from pieria.bank.read.times import moments
+from pieria.bank.read.times import fact_times, moments
 from pieria.errors import InputError
 from pieria.record.time import instant, iso
 
@@ -34,6 +34,14 @@ def test_times_in_words_mean_their_last_moment(opened: Callable[..., Bank], cloc
     found = {said: moments(core, when=said)["when"] for said in MEANT}
     assert {said: at and iso(at) for said, at in found.items()} == MEANT
     assert moments(core, when=None) == {"when": None}
+    days = {
+        "2026-01-31": "2026-01-31",
+        "yesterday": "2026-11-25",
+        "last week": "2026-11-22",
+        "now": clock(),
+        None: None,
+    }
+    assert {said: fact_times(core, when=said)["when"] for said in days} == days, "facts read days in the zone"
     for said in REFUSED:
         with pytest.raises(InputError) as refused:
             moments(core, when=said, as_of=said)

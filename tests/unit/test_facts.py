@@ -10,8 +10,20 @@ from tests.unit.samples import samples
 
 from pieria.bank.facts.statements import object_in, sentence_of
 from pieria.errors import InputError
-from pieria.facts.predicates import Declaration
-from pieria.facts.validity import BEGINNING, EVER, Held, Slot, Span, cut, joined, span_of, spanned, stated_span
+from pieria.facts.validity import (
+    BEGINNING,
+    EVER,
+    Held,
+    Said,
+    Slot,
+    Span,
+    begin_today,
+    cut,
+    joined,
+    span_of,
+    spanned,
+    stated_span,
+)  # fmt: skip
 from pieria.record.changeset import FOREVER
 from pieria.record.fact import Fact, FactRow, checked_name, checked_predicate, fact_of, folded, folded_predicate, row_of
 from pieria.record.time import instant, micros, moment
@@ -81,36 +93,46 @@ def test_intervals_relate_as_their_moments_do(one: Span, other: Span) -> None:
 
 
 NOW = 100
-DECLARED = Declaration("lives_in", 90)
 
 
-def held(begin: int, end: int, learnt: int = 0) -> Held:
-    fact = Fact("f", "Maya", "lives_in", "Rome", moment(learnt))
+def held(begin: int, end: int) -> Held:
+    fact = Fact("f", "Maya", "lives_in", "Rome", moment(0))
     valid_from, valid_until = Span(begin, end).bounds()
     row = row_of(fact)._replace(valid_from=valid_from, valid_until=valid_until)
-    return Held(fact_of(row, moment(learnt)), Span(begin, end), learnt)
+    return Held(fact_of(row, moment(0)), Span(begin, end), Span(begin, end))
 
 
-def several(begin: int | None = None, end: int | None = None, *same: Held, beside: tuple[Held, ...] = ()) -> Span:
+def several(begin: int | None = None, end: int | None = None, *same: Held, at: int = NOW) -> Span:
     """Return the time of a statement where several values may hold at a time."""
-    return stated_span(begin, end, Slot([*same], [*beside], None), NOW)
+    return stated_span(Said(begin, end, at), Slot([*same], [], False), NOW)
 
 
-def single(begin: int | None = None, end: int | None = None, *others: Held, same: tuple[Held, ...] = ()) -> Span:
-    """Return the time of a statement where one value holds at a time."""
-    return stated_span(begin, end, Slot([*same], [*others], DECLARED), NOW)
+def single(
+    begin: int | None = None,
+    end: int | None = None,
+    *others: Held,
+    same: tuple[Held, ...] = (),
+    last: int | None = None,
+) -> Span:
+    """Return the time of a statement where one value holds at a time. `last` ends the day of the start."""
+    slot = Slot([*same], [*others], True)
+    return stated_span(begin_today(Said(begin, end, NOW, last), slot, NOW), slot, NOW)
 
 
 def test_a_statement_joins_what_is_known_and_ends_when_over() -> None:
-    assert several() == Span(BEGINNING, FOREVER)
+    assert several() == Span(NOW, FOREVER)
+    assert several(at=70) == Span(70, FOREVER), "from when its memory was said"
+    assert several(None, 150, at=200) == Span(NOW, 150), "which may be later than its end"
     assert several(None, None, held(50, 150)) == Span(50, 150)
     assert several(60, None, held(50, 150)) == Span(60, 150)
     assert several(40, None, held(50, 150)) == Span(40, 150)
-    assert several(None, None, held(10, 20)) == Span(NOW, FOREVER)
-    assert several(None, None, held(200, 300)) == Span(BEGINNING, FOREVER)
+    assert several(None, None, held(10, 20), at=70) == Span(NOW, FOREVER), "it holds again"
+    assert several(None, None, held(200, 300)) == Span(NOW, FOREVER)
     assert several(None, 50) == Span(BEGINNING, 50)
+    assert several(None, 50, at=30) == Span(30, 50)
     assert several(None, 50, held(30, 50)) == Span(30, 50)
     assert several(None, 50, held(10, 20)) == Span(20, 50)
+    assert several(None, 50, held(60, FOREVER)) == Span(BEGINNING, 50)
     assert single(None, 50, held(10, 20)) == Span(20, 50)
     assert single(None, 50, held(40, FOREVER)) == Span(40, 50)
 
@@ -125,12 +147,14 @@ def test_one_value_at_a_time_lasts_from_now_to_the_next() -> None:
     assert single(70, None, *others) == Span(70, FOREVER)
     assert single(5, 30, *others) == Span(5, 30)
     assert single(5, None, *others, same=(held(90, FOREVER),)) == Span(5, 20)
-    assert single(10, None, held(BEGINNING, FOREVER, learnt=80)) == Span(10, 80)
-    assert single(85, None, held(BEGINNING, FOREVER, learnt=80)) == Span(85, FOREVER)
-    assert single(10, None, held(BEGINNING, 70, learnt=80)) == Span(10, FOREVER)
-    assert single(10, None, held(BEGINNING, FOREVER, learnt=95)) == Span(10, FOREVER)
-    ahead = Slot([], [held(BEGINNING, FOREVER, learnt=NOW + 5)], Declaration("lives_in", NOW + 10))
-    assert stated_span(10, None, ahead, NOW) == Span(10, NOW)
+
+
+def test_the_later_statement_of_a_day_wins_the_day() -> None:
+    assert single(15, None, held(20, FOREVER), last=25) == Span(15, FOREVER), "a day in the past"
+    assert single(15, None, held(30, FOREVER), last=25) == Span(15, 30)
+    assert single(90, None, held(95, FOREVER), last=110) == Span(NOW, FOREVER), "today: both keep their part"
+    assert single(90, None, held(80, FOREVER), last=110) == Span(90, FOREVER)
+    assert single(90, 120, held(95, FOREVER), last=110) == Span(90, 120)
 
 
 def test_a_cut_fact_keeps_its_id_in_the_first_piece() -> None:

@@ -80,7 +80,7 @@ from pieria.bank.write.update import Changes, Revised
 from pieria.config import Config
 from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
-from pieria.facts.query import Conflict, Entity, FactStats
+from pieria.facts.query import Conflict, Entity, FactStats, StatedFact
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
@@ -1012,7 +1012,7 @@ class Facts:
     async def invalidate(
         self, subject: str, predicate: str, object: str, *, at: Instant | None = None, reason: str | None = None
     ) -> builtins.list[Fact]:
-        """End a fact at `at` (default: now). A fact that began at that time or later is removed."""
+        """End a fact at `at` (default: now). A day includes that day. A time before it began is refused."""
     async def predicates(self) -> builtins.list[Predicate]:
         """Return the predicates in use and those declared, by name."""
     async def purge(
@@ -1039,7 +1039,8 @@ class Facts:
     ) -> builtins.list[Fact]:
         """Return the facts that match all arguments, in order of their beginning. With `memory`, those it states.
 
-        They are valid at `valid_at` (default: now) or, with `history`, at any time. With `limit`, only the last ones.
+        They are valid at `valid_at` (default: now) or, with `history`, at any time. A day means its end in the bank's
+        time zone. With `limit`, only the last ones.
         """
     async def query_each(
         self,
@@ -1053,6 +1054,23 @@ class Facts:
         """Return the `query` of each entity, by the given names, from one read. `limit` applies to each."""
     async def remove(self, fact_id: str, *, reason: str | None = None) -> Fact:
         """Remove a fact that should not have been stated from every answer. It stays on record."""
+    async def state(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        valid_from: Instant | None = None,
+        valid_until: Instant | None = None,
+        supersede: bool = False,
+        confidence: float | None = None,
+        memory: str | None = None,
+        source: str | None = None,
+    ) -> StatedFact:
+        """State a fact as `add` does, and return also the values that end and those that hold beside it.
+
+        With `supersede` all other values end when it begins, as `supersede` does.
+        """
     async def stats(self) -> FactStats: ...
     async def supersede(
         self,
@@ -1062,6 +1080,7 @@ class Facts:
         *,
         replaces: str | None = None,
         at: Instant | None = None,
+        valid_until: Instant | None = None,
         confidence: float | None = None,
         memory: str | None = None,
         source: str | None = None,

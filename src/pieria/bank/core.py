@@ -202,7 +202,8 @@ class Core:
             writer.enqueue(changeset.jobs)
             return None
         changeset.who = changeset.who or self.who
-        hold_to_statements(writer, changeset, self.speaker(), self.now())
+        said_at = self.now() if changeset.said_at is None else changeset.said_at
+        hold_to_statements(writer, changeset, self.speaker(), said_at)
         hold_to_corrections(writer, changeset, self.now())
         hold_to_sources(writer, changeset)
         hold_to_reversals(writer, changeset, self.now())
@@ -211,9 +212,9 @@ class Core:
 
     def speaker(self) -> Speaker:
         """Return the author, `via` and channel of facts stated through this bank."""
-        scope = "user" if self.is_user_bank else "bank"
+        scope, screen = "user" if self.is_user_bank else "bank", self.screening.draft
         channel = self.viewer.channel
-        return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, self.screening.draft)
+        return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, screen, self.zone)
 
     def changed(self, id: str, plan: Plan) -> Memory:
         """Apply the plan, and return the memory as read in the same transaction."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pieria.facts.aliases import Aliases
-from pieria.facts.predicates import Predicate, listed, single_valued
-from pieria.facts.validity import BEGINNING, Span, spanned
+from pieria.facts.predicates import Predicate, declared_name, is_single, listed, single_valued
+from pieria.facts.validity import BEGINNING, Span, span_of, spanned
+from pieria.record.days import Given
 from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
 from pieria.record.filter import Filter
 from pieria.record.reply import Reply
@@ -33,7 +34,7 @@ class Question:
     entity: str | None = None
     direction: str = "both"
     memory: str | None = None
-    valid_at: int | None = None
+    valid_at: Given | None = None
     limit: int | None = None
 
 
@@ -44,12 +45,12 @@ def found(reader: Reader, question: Question, filter: Filter) -> list[Fact]:
     The store cannot apply that limit: choose among the spans, then read only the chosen facts.
     """
     spans = reader.spans(_query(question, Aliases(reader)), filter)
-    once = _each_once(spans, question.valid_at, _aliases_in(reader, spans))
+    once = _each_once(reader, spans, question.valid_at, _aliases_in(reader, spans), filter)
     return whole(reader, once if question.limit is None else once[-question.limit :], filter)
 
 
 def found_each(
-    reader: Reader, entities: Collection[str], valid_at: int | None, limit: int | None, filter: Filter
+    reader: Reader, entities: Collection[str], valid_at: Given | None, limit: int | None, filter: Filter
 ) -> dict[str, list[Fact]]:
     """Return the facts of each entity, with shared look-ups."""
     asked = Aliases(reader)
@@ -60,7 +61,7 @@ def found_each(
     spans = reader.spans(FactQuery(either_keys=tuple(keys)), filter)
     aliases = _aliases_in(reader, spans)
     about: dict[str, list[FactSpan]] = {root: [] for root in roots.values()}
-    for span in _each_once(spans, valid_at, aliases):
+    for span in _each_once(reader, spans, valid_at, aliases, filter):
         for root in {aliases.root(span.subject_key), aliases.root(span.object_key)} & about.keys():
             about[root].append(span)
     last = {root: those if limit is None else those[-limit:] for root, those in about.items()}
@@ -76,8 +77,38 @@ def _aliases_in(reader: Reader, spans: Sequence[FactSpan]) -> Aliases:
     return aliases
 
 
-def _each_once(spans: Sequence[FactSpan], valid_at: int | None, aliases: Aliases) -> list[FactSpan]:
-    return at_all_times(spans, aliases) if valid_at is None else at_one_time(spans, valid_at, aliases)
+def _each_once(
+    reader: Reader, spans: Sequence[FactSpan], valid_at: Given | None, aliases: Aliases, filter: Filter
+) -> list[FactSpan]:
+    if valid_at is None:
+        return at_all_times(spans, aliases)
+    within = [span for span in spans if valid_at.includes(span.valid_from, span.valid_until)]
+    brief = _last_of_the_day(reader, within, valid_at, filter) if within else frozenset()
+    return at_one_time(spans, valid_at.last, brief, aliases)
+
+
+def _last_of_the_day(reader: Reader, within: Sequence[FactSpan], day: Given, filter: Filter) -> frozenset[str]:
+    """Return the ids of facts that began and ended on the day, if no other value followed that day.
+
+    A day is answered by its end, so nothing else would ever find these.
+    """
+    aliases = Aliases(reader)
+    subjects = tuple(dict.fromkeys(key for span in within for key in aliases.group(span.subject_key)))
+    predicates = tuple(dict.fromkeys(span.predicate_key for span in within))
+    slots: defaultdict[tuple[str, str], list[FactSpan]] = defaultdict(list)
+    for span in reader.spans(FactQuery(subject_keys=subjects, predicate_keys=predicates), filter):
+        slots[aliases.root(span.subject_key), span.predicate_key].append(span)
+    single = {key for key in predicates if is_single(reader, key)}
+
+    def is_followed(span: FactSpan) -> bool:
+        end = span.valid_until
+        assert end is not None
+        until = day.last if span.predicate_key in single else end
+        others = slots[aliases.root(span.subject_key), span.predicate_key]
+        starts = [other.valid_from for other in others if other.id != span.id and other.valid_from is not None]
+        return any(end <= start <= until for start in starts)
+
+    return frozenset(span.id for span in within if not is_followed(span))
 
 
 def whole(reader: Reader, spans: Iterable[FactSpan], filter: Filter) -> list[Fact]:
@@ -108,9 +139,11 @@ def _both(keys: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple
     return tuple(key for key in keys if key in others)
 
 
-def at_one_time(spans: Iterable[FactSpan], at: int, aliases: Aliases) -> list[FactSpan]:
-    """Return the facts that hold at that moment. Of equal triples keep the one that depends on least."""
-    holding = [span for span in spans if span.holds_at(at)]
+def at_one_time(spans: Iterable[FactSpan], at: int, also: Collection[str], aliases: Aliases) -> list[FactSpan]:
+    """Return the facts that hold at that moment, and those of the ids `also`. Of equal triples keep the one that
+    depends on least.
+    """
+    holding = [span for span in spans if span.holds_at(at) or span.id in also]
     kept = {min(group, key=_rank).id for group in alike(holding, aliases).values()}
     return [span for span in holding if span.id in kept]
 
@@ -148,6 +181,11 @@ def widest(group: list[FactSpan]) -> list[FactSpan]:
     return kept
 
 
+def is_instant(span: FactSpan) -> bool:
+    """Return whether the fact ended the instant it began."""
+    return span.valid_from is not None and span.valid_from == span.valid_until
+
+
 def time_of(span: FactSpan) -> Span:
     return spanned(span.valid_from, span.valid_until)
 
@@ -177,6 +215,24 @@ class Conflict(Reply):
     subject: str
     predicate: str
     facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact(Reply):
+    """A stated fact, the other values that ended or moved for it, and those that hold at some time together with it."""
+
+    fact: Fact
+    is_new: bool
+    """False if everything was known before, so that nothing was written."""
+    is_single_valued: bool
+    closed: tuple[Fact, ...]
+    """With their new times. A value displaced for its whole time is `removed`."""
+    beside: tuple[Fact, ...]
+
+    @property
+    def conflicts(self) -> tuple[Fact, ...]:
+        """What holds beside it although the predicate has one value at a time."""
+        return self.beside if self.is_single_valued else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +310,7 @@ def stats(reader: Reader, now: datetime, filter: Filter) -> FactStats:
 def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter: Filter) -> list[Conflict]:
     aliases = Aliases(reader, all_at_once=True)
     single = single_valued(reader)
-    wanted = set(single) if predicate is None else {folded_predicate(predicate)} & set(single)
+    wanted = single if predicate is None else {folded_predicate(predicate)} & single
     query = FactQuery(
         subject_keys=None if subject is None else aliases.group(subject), predicate_keys=tuple(sorted(wanted))
     )
@@ -267,18 +323,28 @@ def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter
     return [
         Conflict(
             subject=aliases.display(entity) or facts[slots[entity, key][0].id].subject,
-            predicate=single[key],
+            predicate=declared_name(reader, key) or reader.spelling(key, predicate=True) or key,
             facts=tuple(facts[span.id] for span in at_odds),
         )
         for (entity, key), at_odds in sorted(against.items())
     ]
 
 
+def find_beside(reader: Reader, fact: Fact, filter: Filter) -> list[Fact]:
+    """Return other values of the fact's subject and predicate that hold at some time together with it."""
+    aliases = Aliases(reader)
+    query = FactQuery(subject_keys=aliases.group(fact.subject), predicate_keys=(folded_predicate(fact.predicate),))
+    own, object = span_of(fact), aliases.entity(fact.object)
+    spans = at_all_times(reader.spans(query, filter), aliases)
+    found = [span for span in spans if aliases.root(span.object_key) != object and time_of(span).within(own)]
+    return whole(reader, found, filter)
+
+
 def _at_odds(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
     """Return the facts that overlap one with another object, in order of their start."""
     running: list[tuple[FactSpan, int, str]] = []
     found: set[str] = set()
-    ordered = sorted(spans, key=lambda span: time_of(span).begin)
+    ordered = sorted((span for span in spans if not is_instant(span)), key=lambda span: time_of(span).begin)
     for span in ordered:
         (begin, end), object = time_of(span), aliases.root(span.object_key)
         running = [item for item in running if item[1] > begin]

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from difflib import get_close_matches
+from functools import reduce
 from typing import Any, NamedTuple
 
 from pieria.errors import InputError, NotFoundError
 from pieria.facts.aliases import Aliases
-from pieria.facts.predicates import Declaration, declaration
+from pieria.facts.predicates import declared_name, is_single
 from pieria.facts.validity import (
+    BEGINNING,
     Held,
+    Said,
     Slot,
     Span,
     as_written,
+    begin_today,
     cut,
-    joined,
-    over,
-    own_time,
-    span_of,
     spanned,
     stated_span,
+    statement_times,
     times_of,
+    written_span,
 )
 from pieria.record import check
 from pieria.record.changeset import FOREVER
-from pieria.record.draft import Instant, Problems, interval, moment
+from pieria.record.days import Given, end_text, read_given, start_text
+from pieria.record.draft import Instant, Problems
 from pieria.record.fact import (
     Fact,
     FactQuery,
@@ -39,7 +43,7 @@ from pieria.record.fact import (
 )
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
-from pieria.record.time import iso, micros
+from pieria.record.time import moment
 from pieria.record.trust import AGENT, PERSON, TRUST, lowest, may_overturn
 from pieria.store.protocol import Reader
 
@@ -47,7 +51,6 @@ TIMES_TOLD = 3
 SHOWN = 5
 NAMES_COMPARED = 2_000
 """Most names to compare for a similar spelling: each comparison is slow."""
-NEVER_HELD = "it was said not to have held"
 
 
 class Planned(NamedTuple):
@@ -55,67 +58,94 @@ class Planned(NamedTuple):
 
     rows: list[FactRow]
     answers: Sequence[FactRow | Fact]
+    moved: Sequence[FactRow] = ()
+    """The rows of other values that end, move or make room."""
 
 
 def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
     slot = _making_room(reader, statement, slot_of(reader, statement, filter))
-    return _stated(reader, _within_memory(reader, statement, filter), slot, filter.now)
+    statement, said_at = _within_memory(reader, statement, filter)
+    return _stated(reader, statement, said_at, slot, filter.now)
 
 
 def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: str | None = None) -> Planned:
     """Plan a statement that ends all other values of the subject and predicate when it begins, or only `replaces`."""
     at = filter.now if statement.valid_from is None else statement.valid_from
-    statement = _within_memory(reader, replace(statement, valid_from=at), filter)
-    begin = statement.valid_from
-    assert begin is not None
+    statement, said_at = _within_memory(reader, replace(statement, valid_from=at), filter)
     slot = _making_room(reader, statement, slot_of(reader, statement, filter, every_object=True))
-    ending = [held for held in slot.others if held.span.holds(begin)]
+    begin = begin_today(_said(statement, said_at), slot, filter.now).begin
+    assert begin is not None
+    day = Given(begin, 1 + max(begin, statement.last_start or begin))
+    ending = {held.fact.id: rows for held in slot.others if (rows := _giving_way(held, day, slot, filter.now))}
     if replaces is not None:
-        ending = _saying(reader, replaces, slot, begin, statement)
-    rows = [row for held in ending for row in cut(held, Span(begin, FOREVER))]
-    rest = slot._replace(others=[held for held in slot.others if slot.declared and held not in ending])
-    planned = _stated(reader, statement, rest, filter.now)
-    return Planned(rows + planned.rows, planned.answers)
+        ending = {id: ending[id] for id in _saying(reader, replaces, slot, ending, day, statement)}
+    moved = [row for rows in ending.values() for row in rows]
+    rest = slot._replace(others=[held for held in slot.others if slot.is_single and held.fact.id not in ending])
+    planned = _stated(reader, replace(statement, valid_from=begin), said_at, rest, filter.now)
+    return Planned(moved + planned.rows, planned.answers, [*moved, *planned.moved])
 
 
-def _saying(reader: Reader, object: str, slot: Slot, at: int, statement: Statement) -> list[Held]:
-    """Return the facts with this value at that moment. Raise `NotFoundError` if there is none."""
+def _giving_way(held: Held, day: Given, slot: Slot, now: int) -> list[FactRow]:
+    """Return the rows of a value that ends when the day begins; none if it does not hold then.
+
+    A value that was stated without a start, only later, held before the day: since when is unknown.
+    """
+    if _holds_on(held, day):
+        return cut(held, Span(day.begin, FOREVER))
+    if not held.is_undated or not day.begin <= held.span.begin <= now:
+        return []
+    if held.span.holds(now):
+        return [row_of(held.fact)._replace(valid_until=day.begin)]
+    return cut(held, Span(day.begin, FOREVER)) if slot.is_single else []
+
+
+def _holds_on(held: Held, day: Given) -> bool:
+    """Return whether a value holds when the day begins, or begins on it."""
+    return held.span.holds(day.begin) or day.begin <= held.span.begin < day.end
+
+
+def _saying(
+    reader: Reader, object: str, slot: Slot, ending: Container[str], day: Given, statement: Statement
+) -> list[str]:
+    """Return the ids, of those that can end, of the facts with this value. Raise `NotFoundError` if there is none."""
     named = Aliases(reader).group(object)
     known = [*slot.same, *slot.others]
-    found = [held for held in slot.others if held.span.holds(at) and folded(held.fact.object) in named]
+    found = [held.fact.id for held in slot.others if held.fact.id in ending and folded(held.fact.object) in named]
     if not found:
-        then = ", ".join(dict.fromkeys(held.fact.object for held in known if held.span.holds(at)))
+        then = ", ".join(dict.fromkeys(held.fact.object for held in known if _holds_on(held, day)))
         hints = [f"What holds then is: {then}." if then else "Nothing holds then that could make room."]
-        hints += [_when(held.fact) for held in known if folded(held.fact.object) in named]
+        hints += [_when(held.fact, statement.zone) for held in known if folded(held.fact.object) in named]
         named_fact = f"{statement.subject} {statement.predicate} {object}"
         raise NotFoundError("fact", named_fact, hint=" ".join(hints[: 1 + TIMES_TOLD]))
     return found
 
 
-def _when(fact: Fact) -> str:
-    since = "" if fact.valid_from is None else f" from {iso(fact.valid_from)}"
-    until = "" if fact.valid_until is None else f" until {iso(fact.valid_until)}"
+def _when(fact: Fact, zone: tzinfo) -> str:
+    since = "" if fact.valid_from is None else f" from {start_text(fact.valid_from, zone)}"
+    until = "" if fact.valid_until is None else f" until {end_text(fact.valid_until, zone)}"
     return f"{fact.object} holds{since}{until}."
 
 
 def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_object: bool = False) -> Slot:
     aliases = Aliases(reader)
     predicate = folded_predicate(statement.predicate)
-    declared = declaration(reader, predicate)
+    single = is_single(reader, predicate)
     objects = aliases.group(statement.object)
     query = FactQuery(
         subject_keys=aliases.group(statement.subject),
         predicate_keys=(predicate,),
-        object_keys=None if declared or every_object else objects,
+        object_keys=None if single or every_object else objects,
     )
-    slot = Slot([], [], declared)
+    slot = Slot([], [], single)
     facts = reader.facts(query, as_written(filter))
     times = times_of(reader, (fact.source_memory for fact in facts), filter)
-    stated = _stated_at(reader, facts) if declared else {}
+    stated = statement_times(reader, facts)
     for fact in facts:
-        span = span_of(fact).within(times[fact.source_memory])
+        memory = times[fact.source_memory]
+        written = written_span(fact, stated, memory)
+        span = written.within(memory)
         if span is not None:
-            held = Held(fact, span, stated.get(fact.id, micros(fact.known_from)))
+            held = Held(fact, span, written, stated.get(fact.id, FOREVER))
             (slot.same if folded(fact.object) in objects else slot.others).append(held)
     return slot
 
@@ -141,45 +171,47 @@ def _making_room(reader: Reader, statement: Statement, slot: Slot) -> Slot:
     )
 
 
-def _stated_at(reader: Reader, facts: Sequence[Fact]) -> dict[str, int]:
-    """Return when each fact stated alone was said. Its memory keeps that time through later changes of the fact."""
-    alone = [fact.id for fact in facts if fact.memory == fact.id]
-    return {id: held.state.at for id, held in reader.states(alone).items()} if alone else {}
+def _said(statement: Statement, at: int) -> Said:
+    return Said(statement.valid_from, statement.valid_until, at, statement.last_start)
 
 
-def _stated(reader: Reader, statement: Statement, slot: Slot, now: int) -> Planned:
-    span = stated_span(statement.valid_from, statement.valid_until, slot, now)
-    rows: list[FactRow] = []
+def _stated(reader: Reader, statement: Statement, said_at: int, slot: Slot, now: int) -> Planned:
+    said = begin_today(_said(statement, said_at), slot, now)
+    span = stated_span(said, slot, now)
+    moved: list[FactRow] = []
     if not any(held.span.covers(span) for held in slot.same):
         for held in slot.others:
             if held.span.overlaps(span):
-                own = own_time(held, slot.declared, span.begin, now)
-                ends_here = statement.valid_until is None and own.begin <= span.begin
-                rows += cut(held, Span(span.begin, FOREVER) if ends_here else span, own)
-    mine = [held for held in slot.same if held.fact.source_memory == statement.memory and held.span.meets(span)]
-    planned = _merged(mine, statement, span) if mine else _new(reader, statement, span, slot.declared)
-    return Planned(rows + planned.rows, planned.answers)
+                ends_here = said.end is None and held.span.begin <= max(span.begin, said.last_start or span.begin)
+                moved += cut(held, Span(span.begin, FOREVER) if ends_here else span)
+    mine = [held for held in slot.same if held.fact.source_memory == statement.memory and held.may_join(span)]
+    if mine:
+        planned = _merged(mine, statement, span)
+    else:
+        is_undated = said.begin is None and span.begin == said.at
+        planned = _new(reader, statement, span._replace(begin=BEGINNING) if is_undated else span)
+    return Planned(moved + planned.rows, planned.answers, moved)
 
 
 def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
     """Merge the facts of this source that the statement meets. The result keeps the id of the first."""
     kept, *absorbed = sorted(mine, key=lambda held: (held.span.begin, held.fact.id))
-    whole = joined([span, *(held.written() for held in mine)])
+    whole = reduce(lambda time, held: held.join(time), mine, span)
     said: list[Statement | Fact] = [statement, kept.fact, *(held.fact for held in absorbed)]
     confidences = [each.confidence for each in said if each.confidence is not None]
     sources = [each.source for each in (kept.fact, *said) if each.source is not None]
     old = row_of(kept.fact)
-    row = over(old, whole)._replace(
+    row = kept.over(whole)._replace(
         confidence=max(confidences, default=None),
         source=sources[0] if sources else None,
-        reason=old.reason if whole == kept.written() else None,
+        reason=old.reason if whole == kept.written else None,
     )
     rows = [] if row == old else [row]
     rows += [row_of(held.fact)._replace(ended="removed", reason=f"joined with {old.id}") for held in absorbed]
     return Planned(rows, [row if row != old else kept.fact])
 
 
-def _new(reader: Reader, statement: Statement, span: Span, declared: Declaration | None) -> Planned:
+def _new(reader: Reader, statement: Statement, span: Span) -> Planned:
     aliases = Aliases(reader)
 
     def spelt(name: str) -> str:
@@ -187,7 +219,7 @@ def _new(reader: Reader, statement: Statement, span: Span, declared: Declaration
         return reader.spelling(key) or aliases.display(key) or name
 
     predicate = folded_predicate(statement.predicate)
-    spelt_before = declared.name if declared else reader.spelling(predicate, predicate=True)
+    spelt_before = declared_name(reader, predicate) or reader.spelling(predicate, predicate=True)
     begin, end = span.bounds()
     row = FactRow(
         id=new_id(),
@@ -208,10 +240,10 @@ def _new(reader: Reader, statement: Statement, span: Span, declared: Declaration
     return Planned([row], [row])
 
 
-def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Statement:
-    """Return the statement, limited to the time that its memory holds."""
+def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> tuple[Statement, int]:
+    """Return the statement, limited to the time that its memory holds, and when it was said."""
     if statement.memory is None:
-        return statement
+        return statement, filter.now
     source = times_of(reader, [statement.memory], filter).get(statement.memory)
     if source is None:
         hint = "Facts can name memories of this bank that can be seen from here and are not removed."
@@ -220,23 +252,47 @@ def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Stat
     if held is None:
         raise InputError("memory", "a memory that holds at the time of the fact", statement.memory)
     valid_from, valid_until = held.bounds()
-    return replace(statement, valid_from=valid_from, valid_until=valid_until)
+    said_at = reader.states([statement.memory])[statement.memory].state.at
+    return replace(statement, valid_from=valid_from, valid_until=valid_until), said_at
 
 
-def ended(reader: Reader, statement: Statement, at: int, reason: str | None, filter: Filter) -> Planned:
-    """Plan to end what holds at that moment. If nothing does, remove facts that begin later."""
+def ended(reader: Reader, statement: Statement, at: Given, reason: str | None, filter: Filter) -> Planned:
+    """Plan to end what holds at that instant, or through that day.
+
+    Nothing is erased by its end: a fact that ends the instant it began stays in the history, and is found by its day.
+    """
     slot = slot_of(reader, statement, filter, every_object=True)
-    ending = [held for held in slot.same if held.span.holds(at)] or [held for held in slot.same if held.span.begin > at]
+    ending = [held for held in slot.same if held.span.holds(at.last)]
+    ending = ending or [held for held in slot.same if held.written.holds(at.last)]
     if not ending:
+        _check_begun(statement, slot, at)
         hint = _hint(reader, statement, slot, filter)
         raise NotFoundError("fact", f"{statement.subject} {statement.predicate} {statement.object}", hint=hint)
-    rows = [
-        row_of(held.fact)._replace(valid_until=at, reason=reason)
-        if held.written().begin < at
-        else row_of(held.fact)._replace(ended="removed", reason=reason or NEVER_HELD)
-        for held in ending
-    ]
-    return Planned(rows, rows)
+    rows: list[FactRow] = []
+    answers: list[FactRow | Fact] = []
+    for held in ending:
+        old = row_of(held.fact)
+        until = max(at.end, held.written.begin)
+        row = old._replace(valid_until=until, reason=reason or (old.reason if until == old.valid_until else None))
+        rows += [] if row == old else [row]
+        answers.append(held.fact if row == old else row)
+    return Planned(rows, answers)
+
+
+def _check_begun(statement: Statement, slot: Slot, at: Given) -> None:
+    """Raise `InputError` if the fact begins only after that time."""
+    later = [held for held in slot.same if held.span.begin > at.last]
+    if not later:
+        return
+    first = min(later, key=lambda held: held.span.begin)
+    began = start_text(moment(first.span.begin), statement.zone)
+    since = "It was stated without a start, so it holds from then. " if first.is_undated else ""
+    hint = (
+        f"{since}If it began earlier, state it again with that valid_from; if it was never true, remove the fact "
+        f"{first.fact.id}."
+    )
+    wrong = start_text(moment(at.begin), statement.zone)
+    raise InputError("at", f"a time that is not before {began}, when the fact begins", wrong, hint=hint)
 
 
 def removed(reader: Reader, id: str, reason: str | None, filter: Filter) -> Planned:
@@ -253,7 +309,7 @@ def _hint(reader: Reader, statement: Statement, slot: Slot, filter: Filter) -> s
     """Return the nearest hint: the fact's own end, else other facts in its place, else names with similar spelling."""
     ends = [held.fact.valid_until for held in slot.same if held.fact.valid_until is not None]
     if ends:
-        return f"It ended at {iso(max(ends))}."
+        return f"It held until {end_text(max(ends), statement.zone)}."
     if slot.others:
         objects = _listed(held.fact.object for held in slot.others)
         return f"Of {statement.subject} {statement.predicate} is known: {objects}."
@@ -280,7 +336,7 @@ def _near(reader: Reader, name: str, filter: Filter) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Bounds are microseconds; None if the caller gave none."""
+    """Bounds are microseconds; None if the caller gave none. Days are days in the zone."""
 
     subject: str
     predicate: str
@@ -292,6 +348,9 @@ class Statement:
     source: str | None = None
     via: str = PERSON
     """The channel of a statement without a memory."""
+    last_start: int | None = None
+    """The last moment of the day given as the start; None for an instant."""
+    zone: tzinfo = UTC
 
 
 def checked_triple(problems: Problems, subject: object, predicate: object, object: object) -> tuple[str, str, str]:
@@ -313,23 +372,34 @@ def checked_statement(
     memory: str | None = None,
     source: str | None = None,
     begins: str = "valid_from",
+    zone: tzinfo = UTC,
 ) -> Statement:
     """Return the statement. Raise one error for all problems. `begins` is the caller's name for the start."""
     problems = Problems()
     triple = checked_triple(problems, subject, predicate, object)
-    if begins == "valid_from":
-        begin, end = interval(problems, valid_from, valid_until)
-    else:
-        begin, end = checked_moment(problems, valid_from, begins), None
+    begin = checked_time(problems, valid_from, begins, zone)
+    end = checked_time(problems, valid_until, "valid_until", zone)
+    if begin is not None and end is not None and end.end <= begin.begin:
+        expected = f"a time after {begins} ({valid_from})"
+        problems.found.append(InputError("valid_until", expected, valid_until))
     kept_confidence = None if confidence is None else problems.of(check.number, confidence, "confidence")
     kept_memory = None if memory is None else problems.of(_memory_id, memory)
     kept_source = None if source is None else problems.of(check.name, source, "source")
     problems.settle()
-    return Statement(*triple, begin, end, kept_confidence, kept_memory, kept_source)
+    return Statement(
+        *triple,
+        valid_from=None if begin is None else begin.begin,
+        valid_until=None if end is None else end.end,
+        confidence=kept_confidence,
+        memory=kept_memory,
+        source=kept_source,
+        last_start=None if begin is None or begin.begin == begin.end else begin.last,
+        zone=zone,
+    )
 
 
-def checked_moment(problems: Problems, value: Instant | None, parameter: str) -> int | None:
-    found: int | None = None if value is None else problems.of(moment, value, parameter)
+def checked_time(problems: Problems, value: Instant | None, parameter: str, zone: tzinfo) -> Given | None:
+    found: Given | None = None if value is None else problems.of(read_given, value, parameter, zone)
     return found
 
 

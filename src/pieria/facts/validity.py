@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from pieria.facts.predicates import Declaration
 from pieria.record.changeset import FOREVER
 from pieria.record.fact import Fact, FactRow, row_of
 from pieria.record.filter import ANY_TIME, Filter
@@ -22,7 +21,7 @@ BEGINNING = -FOREVER
 
 
 class Span(NamedTuple):
-    """From `begin` to just before `end`; never empty."""
+    """From `begin` to just before `end`. It is empty only for a fact that ended the instant it began."""
 
     begin: int
     end: int
@@ -91,9 +90,42 @@ def times_of(reader: Reader, memories: Iterable[str | None], filter: Filter) -> 
     return found
 
 
-def shown(fact: Fact, times: Times) -> Fact:
-    """Return the fact limited to its memory's time; unchanged if the two do not overlap."""
-    span = span_of(fact).within(times[fact.source_memory])
+def statement_times(reader: Reader, facts: Iterable[Fact]) -> dict[str, int]:
+    """Return when each fact without a start was stated: the start, or else the time, of its memory."""
+    undated = [fact for fact in facts if fact.valid_from is None]
+    states = reader.states(sorted({fact.memory for fact in undated if fact.memory is not None})) if undated else {}
+    found = {}
+    for fact in undated:
+        memory = states.get(fact.memory or "")
+        begin = None if memory is None else memory.state.valid_from
+        said = micros(fact.known_from) if memory is None else memory.state.at
+        found[fact.id] = said if begin is None else begin
+    return found
+
+
+def written_span(fact: Fact, stated: Mapping[str, int], memory: Span = EVER) -> Span:
+    """Return the time that a fact holds as written.
+
+    Without a start it holds from when it was stated. If it, or its memory, had ended by then, its start is unknown.
+    """
+    span = span_of(fact)
+    begin = stated.get(fact.id)
+    if begin is None or fact.valid_from is not None or begin > span.end or begin >= memory.end:
+        return span
+    return Span(begin, span.end)
+
+
+def with_start(fact: Fact, stated: Mapping[str, int], memory: Span = EVER) -> Fact:
+    """Return the fact with the start that it has without its own."""
+    begin, _ = written_span(fact, stated, memory).bounds()
+    return fact if begin is None or fact.valid_from is not None else replace(fact, valid_from=moment(begin))
+
+
+def shown(fact: Fact, times: Times, stated: Mapping[str, int]) -> Fact:
+    """Return the fact limited to its memory's time; as written if the two do not overlap."""
+    memory = times[fact.source_memory]
+    fact = with_start(fact, stated, memory)
+    span = span_of(fact).within(memory)
     if span is None:
         return fact
     begin, end = span.bounds()
@@ -121,11 +153,34 @@ class Held(NamedTuple):
 
     fact: Fact
     span: Span
-    learnt: int
-    """When it was first stated, as far as known."""
+    written: Span
+    stated: int = FOREVER
+    """When it was stated, if it has no start of its own."""
 
-    def written(self) -> Span:
-        return span_of(self.fact)
+    @property
+    def is_undated(self) -> bool:
+        """Whether it was stated without a start."""
+        return self.fact.valid_from is None
+
+    def may_join(self, span: Span) -> bool:
+        """Return whether a statement of that time makes one fact with this one.
+
+        An unknown start cannot be kept in a fact that goes on after it was stated: the statement has to give another.
+        """
+        if not self.span.meets(span):
+            return False
+        goes_on = self.written.begin == BEGINNING and span.end > self.stated
+        return not goes_on or span.begin < self.written.end
+
+    def over(self, span: Span) -> FactRow:
+        """Return the row valid over the span. A start that the fact never had is not written."""
+        row = over(row_of(self.fact), span)
+        return row._replace(valid_from=None) if self.is_undated and span.begin == self.written.begin else row
+
+    def join(self, span: Span) -> Span:
+        """Return the time of both, from the start of `span` if that of this one is unknown and it goes on."""
+        whole = joined((self.written, span))
+        return whole if whole.begin > BEGINNING or whole.end <= self.stated else Span(span.begin, whole.end)
 
 
 class Slot(NamedTuple):
@@ -133,68 +188,80 @@ class Slot(NamedTuple):
 
     same: list[Held]
     others: list[Held]
-    declared: Declaration | None
-    """Set if the predicate is single-valued."""
+    is_single: bool
+    """Whether the predicate has one value at a time."""
 
 
-def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
-    """Return the rows of a fact without the time `taken`: moved, split in two, or removed if nothing is left.
+class Said(NamedTuple):
+    """The bounds that a statement gives, and when it was said. None where it gives no bound."""
 
-    `own` is the time that it keeps, if that is not all of it.
-    """
-    row, written = row_of(held.fact), held.written()
-    if own is not None and own.begin != held.span.begin:
-        written = Span(own.begin, written.end)
-    left = written.without(taken)
+    begin: int | None
+    end: int | None
+    at: int
+    last_start: int | None = None
+    """The last moment of the day that was given as the start; None for an instant."""
+
+
+def cut(held: Held, taken: Span) -> list[FactRow]:
+    """Return the rows of a fact without the time `taken`: moved, split in two, or removed if nothing is left."""
+    row = row_of(held.fact)
+    left = held.written.without(taken)
     if not left:
         return [row._replace(ended="removed", reason=DISPLACED)]
     source = row.source_memory
-    return [over(row, left[0]), *(over(row, span)._replace(id=new_id(), memory=source) for span in left[1:])]
+    return [held.over(left[0]), *(over(row, span)._replace(id=new_id(), memory=source) for span in left[1:])]
 
 
-def stated_span(begin: int | None, end: int | None, slot: Slot, now: int) -> Span:
+def stated_span(said: Said, slot: Slot, now: int) -> Span:
     """Return the time of a statement with open bounds.
 
-    A missing bound claims nothing: where the fact is known to hold, the known bound applies.
+    A missing bound claims nothing: where the fact is known to hold, the known bound applies. Otherwise a fact holds
+    from when it was said, until further notice.
     """
-    if begin is None:
-        begin = _begin_before(end, slot) if end is not None and end <= now else _begin_now(slot, now)
+    begin, end = said.begin, said.end
+    if begin is None and end is not None and end <= now:
+        begin = _begin_before(said.at, end, slot)
+    elif begin is None:
+        begin = _begin_now(said.at if end is None or said.at < end else now, slot, now)
     if end is not None:
         return Span(begin, end)
-    starts = (own_time(other, slot.declared, begin, now).begin for other in slot.others)
-    following = min((start for start in starts if start > begin), default=FOREVER)
+    after = max(begin, said.last_start or begin)
+    following = min((held.span.begin for held in slot.others if held.span.begin > after), default=FOREVER)
     still = max(begin, now)
     return Span(begin, min(following, *(held.span.end for held in slot.same if held.span.holds(still)), FOREVER))
 
 
-def _begin_now(slot: Slot, now: int) -> int:
+def _begin_now(at: int, slot: Slot, now: int) -> int:
     for held in slot.same:
         if held.span.holds(now):
             return held.span.begin
-    held_before = any(held.span.begin <= now for held in slot.same)
-    return now if slot.declared or held_before else BEGINNING
+    return now if any(held.span.begin <= now for held in slot.same) else at
 
 
-def _begin_before(end: int, slot: Slot) -> int:
-    """Return the start of a fact that has ended: the latest known bound before its end."""
+def _begin_before(at: int, end: int, slot: Slot) -> int:
+    """Return the start of a fact that has ended: when it was said, or else the latest known bound before its end.
+
+    Without either its start is unknown.
+    """
     for held in slot.same:
         if held.span.holds(end - 1):
             return held.span.begin
+    if at < end:
+        return at
     bounds = (bound for held in (*slot.same, *slot.others) for bound in held.span if bound < end)
     return max(bounds, default=BEGINNING)
 
 
-def own_time(other: Held, declared: Declaration | None, begin: int, now: int) -> Span:
-    """Return the time that another value keeps.
+def begin_today(said: Said, slot: Slot, now: int) -> Said:
+    """Return the bounds, with now as the start if another value began earlier on the same day, today.
 
-    A value stated without a start, before the predicate became single-valued, claims no time before it was learnt. So
-    it does not give way to a value that is now stated for an earlier time.
+    Both values then keep their part of the day.
     """
-    learnt = other.learnt
-    undated = other.span.begin == BEGINNING and other.span.holds(learnt)
-    if declared is None or not undated or learnt > declared.known or begin >= min(learnt, now):
-        return other.span
-    return Span(min(learnt, now), other.span.end)
+    if said.begin is None or said.last_start is None or said.end is not None:
+        return said
+    is_today = said.begin <= now <= said.last_start
+    began = any(said.begin <= held.span.begin < now for held in slot.others)
+    return said._replace(begin=now) if is_today and began else said
 
 
 def over(row: FactRow, span: Span) -> FactRow:

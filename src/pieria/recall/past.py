@@ -54,7 +54,6 @@ def find_past(reader: Reader, filter: Filter, ids: Sequence[str], asked: Collect
         now=filter.now,
         viewer=filter.viewer,
         known_at=filter.known_at,
-        valid_at=ANY_TIME,
         quarantined=filter.quarantined,
     )
     spans = [span for span in reader.spans(FactQuery(memories=tuple(ids)), every) if span.predicate_key != MENTIONS]

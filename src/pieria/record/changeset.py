@@ -174,6 +174,8 @@ class Changeset:
     jobs: list[NewJob] = field(default_factory=list)
     """Jobs to queue in the same transaction. A changeset with only jobs counts as empty."""
     ids: tuple[str, ...] = ()
+    said_at: int | None = None
+    """When its facts were stated; now if None. Other facts may end at the same instant."""
     space: int | None = None
     """The number of the vector space of `writes`."""
     replay: Change | None = None

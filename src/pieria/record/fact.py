@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -40,7 +40,9 @@ class Fact:
         """Return the memory the fact was extracted from. A fact added alone has none: its memory only states it."""
         return _source_memory(self.id, self.memory)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, zone: tzinfo | None = None) -> dict[str, Any]:
+        """Return the fact as JSON values. With a zone, a bound that is a whole day there is that day."""
+        from pieria.record.days import end_text, start_text
         from pieria.record.time import iso
 
         def stamp(value: datetime | None) -> str | None:
@@ -51,8 +53,8 @@ class Fact:
             "subject": self.subject,
             "predicate": self.predicate,
             "object": self.object,
-            "valid_from": stamp(self.valid_from),
-            "valid_until": stamp(self.valid_until),
+            "valid_from": start_text(self.valid_from, zone) if zone else stamp(self.valid_from),
+            "valid_until": end_text(self.valid_until, zone) if zone else stamp(self.valid_until),
             "known_from": stamp(self.known_from),
             "known_until": stamp(self.known_until),
             "confidence": self.confidence,

@@ -7,8 +7,9 @@ the caller passes.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TypeVar
 
 from pieria.errors import InputError
@@ -18,6 +19,7 @@ Moment = TypeVar("Moment", datetime, int)
 """An instant, or its microseconds."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
 
 _SECOND = 1_000_000
@@ -29,30 +31,30 @@ _SHAPES = "Write 2026-01-31 or 2026-01-31T09:30:00Z, with an offset such as +02:
 _NUMBERS = "A number counts the seconds since 1970-01-01 UTC, within the years 1 to 9999."
 
 
-def instant(value: object, parameter: str, *, end_of_day: bool = False) -> datetime:
+def instant(value: object, parameter: str, *, end_of_day: bool = False, zone: tzinfo = UTC) -> datetime:
     """Return the instant of a datetime, a date, an ISO 8601 string or seconds since the epoch.
 
-    A time without a zone is UTC. A bare date is the start of that day. With ``end_of_day`` it is the start of the
-    next day, so that a half-open interval includes the whole day; the last possible day ends at ``LATEST``. Digits
-    beyond microseconds are cut off. Anything else raises ``InputError``.
+    A time without a zone is UTC. A bare date is the start of that day in ``zone``. With ``end_of_day`` it is the start
+    of the next day, so that a half-open interval includes the whole day; the last possible day ends at ``LATEST``.
+    Digits beyond microseconds are cut off. Anything else raises ``InputError``.
     """
     if isinstance(value, str):
-        return _of_string(value, parameter, end_of_day)
+        return _of_string(value, parameter, end_of_day, zone)
     if isinstance(value, datetime):
         return _of_datetime(value, value, parameter)
     if isinstance(value, date):
-        return _of_date(value, end_of_day)
+        return _of_date(value, end_of_day, zone)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _of_seconds(value, parameter)
     raise InputError(parameter, _EXPECTED, value, hint=_SHAPES)
 
 
-def _of_string(value: str, parameter: str, end_of_day: bool) -> datetime:
+def _of_string(value: str, parameter: str, end_of_day: bool, zone: tzinfo) -> datetime:
     text = value.strip()
     if len(text) >= _DATE_LENGTH and text[4] == "-" and text[7] == "-":
         try:
             if len(text) == _DATE_LENGTH:
-                return _of_date(date.fromisoformat(text), end_of_day)
+                return _of_date(date.fromisoformat(text), end_of_day, zone)
             if text[_DATE_LENGTH] in _SEPARATORS:
                 return _of_datetime(datetime.fromisoformat(text.replace("z", "Z")), value, parameter)
         except ValueError:
@@ -69,11 +71,28 @@ def _of_datetime(moment: datetime, value: object, parameter: str) -> datetime:
         raise InputError(parameter, "a time within the years 1 to 9999 in UTC", value, hint=_SHAPES) from None
 
 
-def _of_date(day: date, end_of_day: bool) -> datetime:
-    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+def _of_date(day: date, end_of_day: bool, zone: tzinfo) -> datetime:
     if not end_of_day:
-        return start
-    return start + _ONE_DAY if LATEST - start >= _ONE_DAY else LATEST
+        return start_of_day(day, zone)
+    return LATEST if day == date.max else start_of_day(day + _ONE_DAY, zone)
+
+
+def start_of_day(day: date, zone: tzinfo) -> datetime:
+    """Return the first instant of a day in a zone. It need not be midnight; it stays within the years 1 to 9999."""
+    midnight = datetime.combine(day, time(), zone)
+    try:
+        first, other = (EPOCH + (midnight.replace(fold=fold) - EPOCH) for fold in (0, 1))
+        if other >= first:
+            return first
+    except OverflowError:
+        return EARLIEST if day.year == 1 else LATEST
+    # Clocks skip this midnight: the day, or the next one, begins at the skip.
+    leap = range(int((first - other).total_seconds()))
+
+    def day_after(second: int) -> date:
+        return (other + timedelta(seconds=second)).astimezone(zone).date()
+
+    return other + timedelta(seconds=bisect_left(leap, day, key=day_after))
 
 
 def _of_seconds(value: int | float, parameter: str) -> datetime:

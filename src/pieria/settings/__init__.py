@@ -132,7 +132,7 @@ class Settings(Fades):
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
     time_zone: Annotated[str, _by(_zone, "time_zone")] | None = Field(
-        default=None, description="the time zone for yesterday and last week in a question"
+        default=None, description="the time zone of the days of facts, and of yesterday and last week in a question"
     )
     request_seconds: float = number(30.0, 1, 3_600, "the processor time limit of one request to a server")
     request_memory: int = Field(

@@ -113,22 +113,29 @@ def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
         assert answer.headers["location"] == f"{TIME}/facts?entity=Ada"
 
     for town in ("Oslo", "Rome"):
-        do("state", subject="Ada", predicate="lives in", object=town, valid_from="2026-01-01")
+        do("state", subject="Ada", predicate="visits", object=town, valid_from="2026-01-01")
     oslo, rome = served.bank.facts.query("Ada")
     do("correct", id=oslo.id, how="ended", at="2026-03-01", reason="moved")
     do("correct", id=rome.id, how="never", reason="misheard")
     assert served.bank.facts.query("Ada") == []
     [held] = served.bank.facts.query("Ada", history=True)
-    assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
+    assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-02 00:00:00+00:00")
     assert served.bank.facts.history(rome.id)[-1].reason == "misheard"
     assert "Correct it" not in served.page(f"{TIME}/facts?entity=Ada")
+    do("state", subject="Ada", predicate="visits", object="Bern", valid_from="2026-02-01", valid_until="2026-02-01",
+       supersede="true")  # fmt: skip
+    facts = served.bank.facts.query("Ada", history=True)
+    assert [(fact.object, str(fact.valid_until)[:10]) for fact in facts] == [
+        ("Oslo", "2026-02-01"),
+        ("Bern", "2026-02-02"),
+    ]
 
 
 def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
-    served.bank.facts.add("Ada", "lives_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
+    served.bank.facts.add("Ada", "studies_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
     for town in ("Bergen", "Tromsø"):
-        served.bank.facts.add("Ada", "lives_in", town, valid_from="2026-01-01")
-    served.bank.facts.declare("lives_in")
+        served.bank.facts.add("Ada", "studies_in", town, valid_from="2026-01-01")
+    served.bank.facts.declare("studies_in")
     page = served.page(f"{TIME}/facts?entity=Ada")
     assert page.count("data-item") == 3 and "works on" not in page
     assert page.count(">contradicted<") == 2 and "1 contradiction in the bank" in page
@@ -142,8 +149,8 @@ def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
 def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "FACTS", 3)
     for town in ("Bergen", "Tromsø"):
-        served.bank.facts.add("Ada", "lives_in", town, valid_from="2020-01-01")
-    served.bank.facts.declare("lives_in")
+        served.bank.facts.add("Ada", "studies_in", town, valid_from="2020-01-01")
+    served.bank.facts.declare("studies_in")
     for number in range(4):
         served.bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
     page = served.page(f"{TIME}/facts")

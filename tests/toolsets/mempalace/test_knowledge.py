@@ -16,7 +16,7 @@ def held(ask: Ask, entity: str, **more: Any) -> list[str]:
 
 @requirement("kg.query")
 def test_facts_are_told_from_either_side(ask: Ask) -> None:
-    add(ask, "Omar", "reports_to", "Maya")
+    add(ask, "Omar", "reports_to", "Maya", valid_from="2026-01-10")
     added = add(ask, "Maya", "works_on", "billing", valid_from="2026-01-10", source_closet="closet 3")
     assert (added["success"], added["fact"], added["already_known"]) == (True, "Maya → works_on → billing", False)
     add(ask, "Maya", "worked_on", "search", valid_from="2024-01-01", valid_to="2025-01-01")
@@ -53,8 +53,8 @@ def test_entities_are_resolved_or_offered(ask: Ask, host: Host) -> None:
 
 @requirement("kg.conflicts")
 def test_conflicts_are_reported_in_part_and_nothing_is_closed(ask: Ask) -> None:
-    add(ask, "Maya", "works_at", "Acme")
-    told = add(ask, "Maya", "works_at", "Bolt")
+    add(ask, "Maya", "works_with", "Acme")
+    told = add(ask, "Maya", "works_with", "Bolt")
     assert ([row["object"] for row in told["conflicts"]], "kg_supersede" in told["hint"]) == (["Acme"], True)
     assert sorted(held(ask, "Maya")) == ["Acme", "Bolt"]
     for number in range(25):
@@ -66,18 +66,21 @@ def test_conflicts_are_reported_in_part_and_nothing_is_closed(ask: Ask) -> None:
 @requirement("kg.supersede")
 def test_value_takes_anothers_place_at_one_moment(ask: Ask, host: Host) -> None:
     def supersede(at: str) -> Any:
-        change = {"subject": "Maya", "predicate": "works_at", "old_object": "Acme", "new_object": "Bolt", "at": at}
+        change = {"subject": "Maya", "predicate": "works_with", "old_object": "Acme", "new_object": "Bolt", "at": at}
         return answered(host, "mempalace_kg_supersede", change).value
 
-    add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
-    add(ask, "Maya", "works_at", "Club", valid_from="2024-01-01")
-    add(ask, "Maya", "works_at", "Gulls", valid_from="2029-01-01")
+    add(ask, "Maya", "works_with", "Acme", valid_from="2024-01-01")
+    add(ask, "Maya", "works_with", "Club", valid_from="2024-01-01")
+    add(ask, "Maya", "works_with", "Gulls", valid_from="2029-01-01")
     told = supersede("2026-02-01")
-    assert (told["ended"], told["valid_from"], told["superseded"]) == (*["2026-02-01"] * 2, "Maya → works_at → Acme")
+    assert (told["ended"], told["valid_from"]) == ("2026-01-31", "2026-02-01"), (
+        "its last day, and the first of the next"
+    )
+    assert told["superseded"] == "Maya → works_with → Acme"
     assert {row["object"] for row in told["conflicts"]} == {"Club", "Gulls"}
     assert sorted(held(ask, "Maya", as_of="2026-01-31")) == ["Acme", "Club"]
     assert sorted(held(ask, "Maya", as_of="2026-02-01")) == ["Bolt", "Club"]
-    holds = "Acme holds from 2024-01-01T00:00:00Z until 2026-02-01T00:00:00Z."
+    holds = "Acme holds from 2024-01-01 until 2026-01-31."
     again = supersede("2026-02-01")
     assert (again["error_class"], "Club" in again["hint"], again["hint"].endswith(holds)) == ("not_found", True, True)
     assert supersede("2020-01-01")["hint"] == f"Nothing holds then that could make room. {holds}"
@@ -88,10 +91,9 @@ def test_known_repeated_and_ended_facts_are_reported(ask: Ask, host: Host) -> No
     times = {"valid_from": "2020-01-01", "valid_to": "2021-01-01"}
     assert add(ask, "Maya", "led", "search", **times)["already_known"] is False
     assert add(ask, "Maya", "led", "search", **times)["already_known"] is True
-    host.bank.facts.declare("lives_in")
     add(ask, "Maya", "lives_in", "Berlin", valid_from="2024-01-01", valid_to="2027-01-01")
     [ended] = add(ask, "Maya", "lives_in", "Porto", valid_from="2026-01-01")["ended"]
-    assert (ended["object"], ended["valid_to"]) == ("Berlin", "2026-01-01")
+    assert (ended["object"], ended["valid_to"]) == ("Berlin", "2025-12-31")
     [ended] = add(ask, "Maya", "lives_in", "Rome", valid_from="2026-01-01")["ended"]
     assert (ended["object"], ended["valid_to"], ended["current"]) == ("Porto", "2026-01-01", False)
     told = add(ask, "Maya", "led", "search", valid_from="2019-01-01", valid_to="2021-01-01")
@@ -104,16 +106,35 @@ def test_ended_facts_hold_no_more(ask: Ask, refused: Refused, clock: HandClock) 
     assert (told["success"], told["error_class"]) == (False, "not_found")
     fact = {"subject": "Maya", "predicate": "works_at", "object": "Dock"}
     ask("mempalace_kg_add", **fact, valid_from="2026-10-01")
-    told = ask("mempalace_kg_invalidate", **fact, ended="2026-09-01")
-    assert (told["count"], told["never_held"], ask("mempalace_kg_timeline")["total"]) == (1, 1, 0)
+    told = refused("mempalace_kg_invalidate", **fact, ended="2026-09-30")
+    assert (told["violations"][0]["parameter"], "2026-10-01" in told["error"]) == ("ended", True)
     ask("mempalace_kg_add", **fact, valid_from="2024-01-01")
     ended = ask("mempalace_kg_invalidate", **fact, ended="2026-02-01")
     assert (ended["success"], ended["ended"], ended["fact"]) == (True, "2026-02-01", "Maya → works_at → Dock")
-    assert [held(ask, "Maya", as_of=day) for day in ("2026-01-31", "2026-02-01")] == [["Dock"], []]
+    assert [held(ask, "Maya", as_of=day) for day in ("2026-02-01", "2026-02-02")] == [["Dock"], []]
     add(ask, "Maya", "works_at", "Bolt")
     clock.move(hours=1)
     ended = ask("mempalace_kg_invalidate", **{**fact, "object": "Bolt"})
     assert ended["ended"] == "2026-03-01T13:00:00Z"
+
+
+@requirement("kg.invalidate", "kg.query")
+def test_facts_of_one_day_and_ends_today_stay_in_the_history(ask: Ask, clock: HandClock) -> None:
+    day = {"valid_from": "2026-02-10", "valid_to": "2026-02-10"}
+    told = add(ask, "Maya", "visited", "Oslo", **day)
+    assert {name: told[name] for name in day} == day
+    assert [held(ask, "Maya", as_of=at) for at in ("2026-02-09", "2026-02-10", "2026-02-11")] == [[], ["Oslo"], []]
+    fact = {"subject": "Omar", "predicate": "works_at", "object": "Dock"}
+    for ended in (None, "2026-03-01"):
+        ask("mempalace_kg_add", **fact)
+        clock.move(hours=1)
+        told = ask("mempalace_kg_invalidate", **fact, **({} if ended is None else {"ended": ended}))
+        clock.move(minutes=1)
+        assert (told["ended"], "hint" in told) == (ended or "2026-03-01T13:00:00Z", ended is not None)
+        assert (held(ask, "Omar", as_of="2026-03-01"), held(ask, "Omar", as_of="2026-03-02")) == (["Dock"], [])
+    assert [row["valid_to"] for row in ask("mempalace_kg_timeline", entity="Omar")["timeline"]] == [
+        "2026-03-01T13:00:00Z", "2026-03-01",
+    ]  # fmt: skip
 
 
 @requirement("kg.query", "kg.own", "schema.validated")

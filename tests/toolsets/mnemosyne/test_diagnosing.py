@@ -83,8 +83,8 @@ def test_sound_bank_passes_and_damage_fails_with_a_remedy(ask: Ask, host: Host, 
     assert all(entry["category"] != "other" for entry in reply["entries"])
     assert reply["settings"]["durability"] == "environment PIERIA_DURABILITY"
     for place in ("Berlin", "Porto"):
-        ask("mnemosyne_triple_add", subject="Maya", predicate="lives_in", object=place)
-    host.bank.facts.declare("lives_in")
+        ask("mnemosyne_triple_add", subject="Maya", predicate="studies_in", object=place)
+    host.bank.facts.declare("studies_in")
     entry = entries(ask("mnemosyne_diagnose"))["conflicts"]
     assert (entry["status"], "mnemosyne_triple_query" in entry["remedy"]) == ("fail", True)
     with sqlite3.connect(tmp_path / "data" / "notes.db") as connection:

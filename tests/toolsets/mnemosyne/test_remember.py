@@ -187,7 +187,6 @@ def test_same_triple_is_one_and_another_value_ends_nothing(ask: Ask, host: Host)
 
 @requirement("triple.closes_nothing", "triple.conflicts", "triple.as_of")
 def test_declared_predicate_has_one_value_at_a_time(ask: Ask, host: Host, clock: HandClock) -> None:
-    host.bank.facts.declare("lives_in")
     add(ask, "Maya", "lives_in", "Berlin")
     clock.move(days=1)
     added = add(ask, "Maya", "lives_in", "Porto")
@@ -198,7 +197,32 @@ def test_declared_predicate_has_one_value_at_a_time(ask: Ask, host: Host, clock:
         add(ask, "Omar", "works_in", place)
     host.bank.facts.declare("works_in")
     added = add(ask, "Omar", "works_in", "Oslo")
-    assert {row["object"] for row in added["conflicts"]} == {"Rome", "Oslo"}
+    assert [row["object"] for row in added["conflicts"]] == ["Rome"]
+
+
+@requirement("triple.closes_nothing", "triple.conflicts", "triple.as_of")
+def test_successor_of_one_value_closes_it_and_days_are_whole(ask: Ask, clock: HandClock) -> None:
+    def state(object: str, **times: Any) -> dict[str, Any]:
+        maya = {"subject": "Maya", "predicate": "reports_to", "object": object}
+        told: dict[str, Any] = ask("mnemosyne_triple_add", **maya, **times)
+        return told
+
+    state("Carol")
+    clock.move(days=1)
+    [closed] = state("Dana")["closed"]
+    assert (closed["object"], closed["valid_from"]) == ("Carol", "2026-03-01T12:00:00Z")
+    assert (objects(ask), objects(ask, as_of="1999-01-01"), objects(ask, as_of="2026-03-01")) == (
+        ["Dana"],
+        [],
+        ["Carol"],
+    )
+    day = {"valid_from": "2026-02-01", "valid_until": "2026-02-01"}
+    told = state("Erin", **day)
+    assert {name: told["triple"][name] for name in day} == day
+    assert [objects(ask, as_of=at) for at in ("2026-01-31", "2026-02-01", "2026-02-02")] == [[], ["Erin"], []]
+    add(ask, "Omar", "speaks", "English")
+    told = ask("mnemosyne_triple_add", subject="Omar", predicate="speaks", object="Dutch", supersede=True)
+    assert ([row["object"] for row in told["closed"]], objects(ask, subject="Omar")) == (["English"], ["Dutch"])
 
 
 @requirement("triple.query", "triple.as_of", "schema.validated")

@@ -125,7 +125,7 @@ def test_facts_are_stated_replaced_shown_and_forgotten(ask: Ask, refused: Refuse
     first = ask("state_fact", **maya, object="billing", valid_from="2024-01-01")
     again = answered(host, "state_fact", {**maya, "object": "billing", "valid_from": "2024-01-01"})
     assert (again.value, "Known already" in again.text) == ({"id": first["id"], "known": True}, True)
-    second = ask("state_fact", **maya, object="search", replaces=True)
+    second = ask("state_fact", **maya, object="search", supersede=True)
     assert [fact["object"] for fact in ask("facts", about="maya")["facts"]] == ["search"]
     assert [fact["object"] for fact in ask("facts", about="Maya", when="2024-06-01")["facts"]] == ["billing"]
     told = answered(host, "facts", {"about": "Maya", "history": True})
@@ -139,8 +139,10 @@ def test_facts_are_stated_replaced_shown_and_forgotten(ask: Ask, refused: Refuse
     assert ask("facts", about="Maya")["facts"] == []
     ask("forget", id=first["id"], how="erase")
     assert refused("forget", id=first["id"], how="remove")["code"] == "not_found"
-    both = refused("state_fact", **maya, object="x", replaces=True, valid_until="2030-01-01")
-    assert both["error"].startswith("valid_until: expected only a beginning")
+    day = {"valid_from": "2029-01-01", "valid_until": "2029-01-01"}
+    ask("state_fact", **maya, object="x", **day, supersede=True)
+    [fact] = ask("facts", about="Maya", when="2029-01-01")["facts"]
+    assert {name: fact[name] for name in day} == day
 
 
 @requirement("facts", "history", "forget")

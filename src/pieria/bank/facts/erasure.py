@@ -13,7 +13,7 @@ from pieria.bank.delete.purge import Erasure, check_told, digest, erasure, finis
 from pieria.bank.results.general import Receipt
 from pieria.errors import NotFoundError
 from pieria.facts.aliases import Aliases
-from pieria.facts.predicates import declaration
+from pieria.facts.predicates import declared_name
 from pieria.facts.validity import as_written, was_seen
 from pieria.record.changeset import Changeset
 from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
@@ -98,5 +98,5 @@ def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter:
         for name in (fact.subject, fact.object):
             if aliases.is_alias(name) or aliases.names(folded(name)):
                 yield f"the aliases of {name}: `pieria facts unalias` removes them"
-        if declaration(reader, folded_predicate(fact.predicate)) is not None:
-            yield f"that {fact.predicate} is single-valued: `pieria facts declare --many-valued` takes it back"
+        if declared_name(reader, folded_predicate(fact.predicate)) is not None:
+            yield f"that {fact.predicate} was declared: `pieria facts declare` changes it"

@@ -14,9 +14,9 @@ from pieria.bank.facts.extracted import MENTIONS, SOURCE, TIMES, UNSAID, Extract
 from pieria.errors import InputError, PieriaError, PrivacyError
 from pieria.facts import statement as adding
 from pieria.facts.aliases import Aliases
-from pieria.facts.predicates import declaration
+from pieria.facts.predicates import is_single
 from pieria.facts.statement import Statement, checked_statement
-from pieria.facts.validity import as_written, shown, times_of
+from pieria.facts.validity import as_written, shown, statement_times, times_of
 from pieria.record.changeset import Changeset
 from pieria.record.fact import (
     Fact,
@@ -32,7 +32,7 @@ from pieria.record.memory import Memory
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from pieria.language.grammar import Triple
 
@@ -105,7 +105,7 @@ def _plain(core: Core, said: str, parameter: str) -> str:
 
 
 def _statement(core: Core, triple: Triple, memory: Memory) -> Statement:
-    begin, end = _time_of(triple, memory)
+    begin, end = _time_of(triple, memory, core.zone)
     return checked_statement(
         checked_name(_plain(core, triple.subject, "subject"), "subject"),
         checked_predicate(_plain(core, triple.predicate, "predicate")),
@@ -125,7 +125,7 @@ def plans_of(core: Core, reader: Reader, found: Found) -> list[Plan]:
     for statement in found.statements:
         predicate = folded_predicate(statement.predicate)
         slot = aliases.root(folded(statement.subject)), predicate
-        single = declaration(reader, predicate) is not None
+        single = is_single(reader, predicate)
         free = next((each for each in rounds if not single or slot not in each), None)
         if free is None:
             rounds.append(free := {})
@@ -164,8 +164,8 @@ def told_of(core: Core, reader: Reader, found: Found) -> Extracted:
     filter = _seen_as(core, found.memory)
     held = {_key(fact): fact for fact in drawn_from(reader, found.memory.id, filter)}
     facts = [held[_key(each)] for each in found.statements if _key(each) in held]
-    times = times_of(reader, [found.memory.id], filter)
-    told = tuple(shown(fact, times) for fact in facts if not fact.ended)
+    times, stated = times_of(reader, [found.memory.id], filter), statement_times(reader, facts)
+    told = tuple(shown(fact, times, stated) for fact in facts if not fact.ended)
     return Extracted(core.mind.name, found.entities, told, left=found.left)
 
 
@@ -190,13 +190,13 @@ def _was_wanted(fact: Fact, found: Found) -> bool:
     return found.wanted.entities if is_mention else found.wanted.statements
 
 
-def _time_of(triple: Triple, memory: Memory) -> tuple[datetime | None, datetime | None]:
+def _time_of(triple: Triple, memory: Memory, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
     """Return the period that the text names, or else from the memory's time on.
 
     It stays within the memory's validity.
     """
-    begin = _moment(triple.since, memory) or memory.at
-    end = _moment(triple.until, memory, is_end=True)
+    begin = _moment(triple.since, memory, zone) or memory.at
+    end = _moment(triple.until, memory, zone, is_end=True)
     if end is not None and end <= begin:
         begin, end = (begin, None) if triple.since else (None, end)  # type: ignore[assignment]
     ends = [each for each in (end, memory.valid_until) if each is not None]
@@ -206,13 +206,13 @@ def _time_of(triple: Triple, memory: Memory) -> tuple[datetime | None, datetime 
     return begin, end
 
 
-def _moment(words: str | None, memory: Memory, *, is_end: bool = False) -> datetime | None:
+def _moment(words: str | None, memory: Memory, zone: tzinfo, *, is_end: bool = False) -> datetime | None:
     """Return the time that the words meant when the memory was said."""
     from pieria.language.timewords import timewords
 
     # A year alone is read as a number; the preposition makes it a time.
     for spelt in (words, f"{'until' if is_end else 'since'} {words}") if words else ():
-        for found in timewords(spelt, now=memory.at):
+        for found in timewords(spelt, now=memory.at, zone=zone):
             return found.until if is_end else found.since
     return None
 

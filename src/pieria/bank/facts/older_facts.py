@@ -7,16 +7,17 @@ step afterwards.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pieria.bank.facts.statements import DONE, KEY, are_due, statement_of
+from pieria.bank.facts.statements import DONE, EVERYTHING, KEY, are_due, statement_of
 from pieria.errors import PieriaError, PrivacyError
 from pieria.record.changeset import FACTS_STATED, Changeset, Record
-from pieria.record.fact import Fact, row_of
+from pieria.record.fact import Fact, FactQuery, row_of
 from pieria.record.time import micros
 from pieria.record.trust import AGENT, HEARSAY, lowest
 from pieria.runtime.background import LAST_STEP, background
+from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
     from pieria.bank.core import Core
@@ -78,22 +79,33 @@ class _Stating:
             after = writer.records(FACTS_STATED).get(KEY, 0)
             found = writer.sourceless(after, AT_ONCE)
             if found:
-                changeset = self._stated([fact for _, fact in found])
+                facts = [fact for _, fact in found]
+                known = _first_known(writer, [fact.id for fact in facts], self._core.now())
+                changeset = self._stated(facts, known)
                 self._core.write_changes(writer, lambda _: changeset)
             writer.note([Record(FACTS_STATED, KEY, found[-1][0] if found else DONE)])
             return bool(found)
 
-    def _stated(self, facts: Sequence[Fact]) -> Changeset:
+    def _stated(self, facts: Sequence[Fact], known: Mapping[str, int]) -> Changeset:
         speaker = self._core.speaker()
         speaker = speaker._replace(via=lowest(speaker.via, self._via), author=None, author_type=None, channel=None)
         changeset = Changeset("facts state")
         for fact in facts:
             row = row_of(fact)._replace(memory=fact.id)
             try:
-                write = statement_of(row, speaker, micros(fact.known_from))
+                write = statement_of(row, speaker, known[fact.id])
             except PrivacyError as problem:
                 log.info("fact %s: its statement cannot be written (%s)", fact.id, problem.code)
                 continue
             changeset.facts.append(row)
             changeset.writes.append(write)
         return changeset
+
+
+def _first_known(reader: Reader, ids: Sequence[str], now: int) -> dict[str, int]:
+    """Return when each fact was stated: its first version may have been changed since. Known time may run ahead."""
+    found: dict[str, int] = {}
+    query = FactQuery(ids=tuple(ids), include_ended=True, every_version=True)
+    for fact in reader.facts(query, EVERYTHING):
+        found[fact.id] = min(micros(fact.known_from), found.get(fact.id, now))
+    return found

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, tzinfo
 from typing import NamedTuple
 
 from pieria.errors import InputError
 from pieria.language.index_terms import labels
 from pieria.record.changeset import FACTS_STATED, Changeset, Stored, Write
+from pieria.record.days import first_day, last_day
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.fact import FactQuery, FactRow, checked_name, folded, row_of
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT
 from pieria.record.privacy import find_secrets
-from pieria.record.time import micros, moment
+from pieria.record.time import moment
 from pieria.record.trust import lowered
 from pieria.store.protocol import Reader, Writer
 from pieria.store.rows import first_write, names_of, terms_of
@@ -28,14 +29,13 @@ KEY, DONE = "after", -1
 """The record key for how far facts of older versions have statements, and its value when all have."""
 UNSAID = "its memory was reworded"
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
-BEGINNING = micros(datetime.min.replace(tzinfo=UTC))
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ENDS = ".!?。！？"
 _DATES = re.compile(r" \((?:from \S+ )?until \S+\)$")
 
 
 class Speaker(NamedTuple):
-    """The author, `via` and channel of facts stated in a bank, and the function that screens a statement."""
+    """The author, `via` and channel of facts stated in a bank, the function that screens a statement, and the zone."""
 
     bank: str
     scope: str
@@ -44,6 +44,8 @@ class Speaker(NamedTuple):
     author_type: str | None
     channel: str | None
     screen: Callable[[Draft], Draft]
+    zone: tzinfo
+    """The zone of the days in sentences."""
 
 
 def hold_to_statements(writer: Writer, changeset: Changeset, speaker: Speaker, now: int) -> None:
@@ -58,7 +60,7 @@ def hold_to_statements(writer: Writer, changeset: Changeset, speaker: Speaker, n
     if lead := [id for id in told if id not in stated]:
         facts = facts_of(writer, lead)
         for id in lead:
-            _follow(writer, changeset, written[id], facts.get(id))
+            _follow(writer, changeset, written[id], facts.get(id), speaker.zone)
 
 
 def are_due(reader: Reader) -> bool:
@@ -72,7 +74,7 @@ def are_due(reader: Reader) -> bool:
 def statement_of(row: FactRow, speaker: Speaker, at: int) -> Write:
     """Return the memory that states a fact; `at` is the time of the statement."""
     new = NewMemory(
-        sentence_of(row),
+        sentence_of(row, speaker.zone),
         kind=STATEMENT,
         confidence=row.confidence,
         scope=speaker.scope,
@@ -130,14 +132,14 @@ def _restated(writer: Writer, held: Stored, row: FactRow, speaker: Speaker) -> W
         ended=row.ended,
         reason=row.reason,
     )
-    write = _worded(writer, Write(state), row)
+    write = _worded(writer, Write(state), row, speaker.zone)
     is_as_said = write.content is None and state.confidence == held.state.confidence
     return write if is_as_said else write._replace(state=lowered(write.state, speaker.via))
 
 
-def _worded(writer: Writer, write: Write, row: FactRow) -> Write:
+def _worded(writer: Writer, write: Write, row: FactRow, zone: tzinfo) -> Write:
     content = write.content or writer.contents([write.state.row])[write.state.row]
-    text = sentence_of(row)
+    text = sentence_of(row, zone)
     if content.text == text:
         return write
     number = writer.newest_version(write.state.id) + (write.content is None)
@@ -146,7 +148,7 @@ def _worded(writer: Writer, write: Write, row: FactRow) -> Write:
     return Write(write.state._replace(row=0, version=content.version), content, terms_of(content), marks)
 
 
-def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | None) -> None:
+def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | None, zone: tzinfo) -> None:
     """Update the fact from its statement. A statement reworded into another text becomes a note."""
     write = changeset.writes[number]
     state = write.state
@@ -154,7 +156,7 @@ def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | No
         if write.content is not None:
             changeset.writes[number] = write._replace(state=state._replace(kind="note"))
         return
-    said = row if write.content is None else _said(write.content.text, row)
+    said = row if write.content is None else _said(write.content.text, row, zone)
     if said is None:
         changeset.writes[number] = write._replace(state=state._replace(kind="note"))
         changeset.facts.append(row._replace(ended="removed", reason=UNSAID))
@@ -168,12 +170,12 @@ def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | No
     if follows != row:
         changeset.facts.append(follows._replace(reason=state.reason))
     if not state.ended:
-        changeset.writes[number] = _worded(writer, write, follows)
+        changeset.writes[number] = _worded(writer, write, follows, zone)
 
 
-def _said(text: str, row: FactRow) -> FactRow | None:
+def _said(text: str, row: FactRow, zone: tzinfo) -> FactRow | None:
     """Return the fact as reworded by the text, or None if the text states another fact or none."""
-    if text == sentence_of(row):
+    if text == sentence_of(row, zone):
         return row
     object = object_in(text, row)
     if object is None:
@@ -185,12 +187,16 @@ def _said(text: str, row: FactRow) -> FactRow | None:
     return row._replace(object=kept, object_key=folded(kept))
 
 
-def sentence_of(row: FactRow) -> str:
-    """Return the fact as a sentence: “Maya lives in Berlin.” A fact with an end also says when it held."""
+def sentence_of(row: FactRow, zone: tzinfo = UTC) -> str:
+    """Return the fact as a sentence: “Maya lives in Berlin.” A fact with an end also says when it held, in days."""
     told = f"{_beginning(row)} {row.object.strip()}"
     if row.valid_until is not None:
-        since = "" if row.valid_from is None else f"from {_first_day(row.valid_from)} "
-        told = f"{told.rstrip(_ENDS)} ({since}until {_last_day(row.valid_until)})"
+        last = last_day(moment(row.valid_until), zone)
+        since = ""
+        if row.valid_from is not None:
+            first = first_day(moment(row.valid_from), zone)
+            since, last = f"from {first} ", max(first, last)
+        told = f"{told.rstrip(_ENDS)} ({since}until {last})"
     return told if told.endswith(tuple(_ENDS)) else f"{told}."
 
 
@@ -207,12 +213,3 @@ def _beginning(row: FactRow) -> str:
     words = _HUMP.sub(" ", row.predicate) if "_" not in row.predicate else row.predicate.replace("_", " ")
     words = words.lower() if words.isupper() or words != row.predicate else words
     return f"{row.subject.strip()} {' '.join(words.split())}"
-
-
-def _first_day(at: int) -> str:
-    return moment(at).date().isoformat()
-
-
-def _last_day(until: int) -> str:
-    """Return the last day within the time. The end is exclusive: after a whole day it is the day before."""
-    return moment(max(until - 1, BEGINNING)).date().isoformat()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pieria.bank.core import Core
 from pieria.bank.results.general import Receipt
@@ -16,13 +16,23 @@ from pieria.facts import statement as addition
 from pieria.facts.aliases import Aliases
 from pieria.facts.aliases import Planned as PlannedAlias
 from pieria.facts.predicates import Predicate
-from pieria.facts.query import DIRECTIONS, Conflict, Entity, FactStats, Question
-from pieria.facts.statement import Planned, Statement, checked_moment, checked_statement, checked_triple
-from pieria.facts.validity import Times, as_written, shown, times_of, was_seen
+from pieria.facts.query import DIRECTIONS, Conflict, Entity, FactStats, Question, StatedFact
+from pieria.facts.statement import Planned, Statement, checked_statement, checked_time, checked_triple
+from pieria.facts.validity import Times, as_written, shown, statement_times, times_of, was_seen, with_start
 from pieria.record import check
 from pieria.record.changeset import Change, Changeset
-from pieria.record.draft import Instant, Problems, last_moment
-from pieria.record.fact import Fact, FactQuery, FactRow, checked_name, checked_predicate, fact_of, folded
+from pieria.record.days import Given
+from pieria.record.draft import Instant, Problems
+from pieria.record.fact import (
+    Fact,
+    FactQuery,
+    FactRow,
+    checked_name,
+    checked_predicate,
+    fact_of,
+    folded,
+    folded_predicate,
+)
 from pieria.record.filter import Filter
 from pieria.record.time import moment
 from pieria.store.protocol import Reader, Writer
@@ -62,9 +72,49 @@ class Facts:
                 confidence=confidence,
                 memory=memory,
                 source=source,
+                zone=self._core.zone,
             )
         )
-        return self._state("facts add", statement, adding.added)
+        return self._state("facts add", statement, adding.added).facts[0]
+
+    def state(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        valid_from: Instant | None = None,
+        valid_until: Instant | None = None,
+        supersede: bool = False,
+        confidence: float | None = None,
+        memory: str | None = None,
+        source: str | None = None,
+    ) -> StatedFact:
+        """State a fact as `add` does, and return also the values that end and those that hold beside it.
+
+        With `supersede` all other values end when it begins, as `supersede` does.
+        """
+        check.flag(supersede, "supersede")
+        statement = self._screened(
+            checked_statement(
+                subject,
+                predicate,
+                object,
+                valid_from=valid_from,
+                valid_until=valid_until,
+                confidence=confidence,
+                memory=memory,
+                source=source,
+                zone=self._core.zone,
+            )
+        )
+        what, plans = ("facts supersede", adding.superseding) if supersede else ("facts add", adding.added)
+        written = self._state(what, statement, plans)
+        fact = written.facts[0]
+        with self._core.reading() as reader:
+            beside = query.find_beside(reader, fact, self._filter())
+            is_single = predicates.is_single(reader, folded_predicate(fact.predicate))
+        return StatedFact(fact, written.is_new, is_single, tuple(written.moved), tuple(beside))
 
     def supersede(
         self,
@@ -74,6 +124,7 @@ class Facts:
         *,
         replaces: str | None = None,
         at: Instant | None = None,
+        valid_until: Instant | None = None,
         confidence: float | None = None,
         memory: str | None = None,
         source: str | None = None,
@@ -90,33 +141,36 @@ class Facts:
                 predicate,
                 object,
                 valid_from=at,
+                valid_until=valid_until,
                 confidence=confidence,
                 memory=memory,
                 source=source,
                 begins="at",
+                zone=self._core.zone,
             )
         )
 
         def plans(reader: Reader, stated: Statement, filter: Filter) -> Planned:
             return adding.superseding(reader, stated, filter, replaces)
 
-        return self._state("facts supersede", statement, plans)
+        return self._state("facts supersede", statement, plans).facts[0]
 
     def invalidate(
         self, subject: str, predicate: str, object: str, *, at: Instant | None = None, reason: str | None = None
     ) -> list[Fact]:
-        """End a fact at `at` (default: now). A fact that began at that time or later is removed."""
+        """End a fact at `at` (default: now). A day includes that day. A time before it began is refused."""
         problems = Problems()
         triple = checked_triple(problems, subject, predicate, object)
-        given = checked_moment(problems, at, "at")
+        end = checked_time(problems, at, "at", self._core.zone)
         kept_reason = problems.of(self._core.reason, reason)
         problems.settle()
-        statement = self._screened(Statement(*triple))
+        statement = self._screened(Statement(*triple, zone=self._core.zone))
 
         def plan(reader: Reader, filter: Filter) -> Planned:
-            return addition.ended(reader, statement, filter.now if given is None else given, kept_reason, filter)
+            now = Given(filter.now, filter.now)
+            return addition.ended(reader, statement, now if end is None else end, kept_reason, filter)
 
-        return self._written("facts invalidate", plan)
+        return self._written("facts invalidate", plan).facts
 
     def remove(self, fact_id: str, *, reason: str | None = None) -> Fact:
         """Remove a fact that should not have been stated from every answer. It stays on record."""
@@ -124,9 +178,11 @@ class Facts:
         id = problems.of(check.name, fact_id, "fact_id")
         kept_reason = problems.of(self._core.reason, reason)
         problems.settle()
-        return self._written("facts remove", lambda reader, filter: addition.removed(reader, id, kept_reason, filter))[
-            0
-        ]
+
+        def plan(reader: Reader, filter: Filter) -> Planned:
+            return addition.removed(reader, id, kept_reason, filter)
+
+        return self._written("facts remove", plan).facts[0]
 
     def purge(self, fact_ids: str | Iterable[str], *, dry_run: bool = False, as_told: str | None = None) -> Receipt:
         """Erase every version of facts for good. Only ids are remembered, so that no import brings the facts back.
@@ -159,7 +215,8 @@ class Facts:
     ) -> list[Fact]:
         """Return the facts that match all arguments, in order of their beginning. With `memory`, those it states.
 
-        They are valid at `valid_at` (default: now) or, with `history`, at any time. With `limit`, only the last ones.
+        They are valid at `valid_at` (default: now) or, with `history`, at any time. A day means its end in the bank's
+        time zone. With `limit`, only the last ones.
         """
         problems = Problems()
         of = problems.of
@@ -173,7 +230,7 @@ class Facts:
         of(check.one_of, direction, "direction", DIRECTIONS)
         if entity is None and direction in ("out", "in"):
             problems.found.append(InputError("direction", "an entity together with it", direction, hint="Give entity."))
-        asked = _time_asked(problems, valid_at, history)
+        asked = self._time_asked(problems, valid_at, history)
         filter = self._asked(problems, known_at, limit)
         question = Question(
             subject=subject,
@@ -182,7 +239,7 @@ class Facts:
             entity=entity,
             direction=direction,
             memory=memory,
-            valid_at=None if history else filter.now if asked is None else asked,
+            valid_at=_moment_asked(asked, history, filter),
             limit=limit,
         )
         with self._core.reading() as reader:
@@ -200,9 +257,9 @@ class Facts:
         """Return the `query` of each entity, by the given names, from one read. `limit` applies to each."""
         problems = Problems()
         names = problems.of(_several, entities)
-        asked = _time_asked(problems, valid_at, history)
+        asked = self._time_asked(problems, valid_at, history)
         filter = self._asked(problems, known_at, limit)
-        at = None if history else filter.now if asked is None else asked
+        at = _moment_asked(asked, history, filter)
         with self._core.reading() as reader:
             return querying.found_each(reader, names, at, limit, filter)
 
@@ -218,7 +275,8 @@ class Facts:
         filter = self._filter()
         with self._core.reading() as reader:
             every = reader.facts(query, as_written(filter))
-            versions = [version for version in every if was_seen(reader, version, filter)]
+            stated = statement_times(reader, every)
+            versions = [with_start(version, stated) for version in every if was_seen(reader, version, filter)]
         if not versions:
             raise NotFoundError("fact", fact_id, hint="`query` and `timeline` show the ids.")
         return sorted(versions, key=lambda fact: fact.known_from)
@@ -287,9 +345,11 @@ class Facts:
         with self._core.reading() as reader:
             return query.stats(reader, moment(filter.now), filter)
 
-    def _state(self, what: str, statement: Statement, plans: Callable[[Reader, Statement, Filter], Planned]) -> Fact:
+    def _state(
+        self, what: str, statement: Statement, plans: Callable[[Reader, Statement, Filter], Planned]
+    ) -> _Written:
         try:
-            return self._written(what, lambda reader, filter: plans(reader, statement, filter))[0]
+            return self._written(what, lambda reader, filter: plans(reader, statement, filter))
         except NotFoundError:
             if statement.memory is not None and self._is_the_user_s(statement.memory):
                 hint = "The memory is the user's own: open the bank @me, and add the fact there."
@@ -303,22 +363,27 @@ class Facts:
         with holder.reading() as reader:
             return memory in reader.states([memory], holder.opening([memory]))
 
-    def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> list[Fact]:
+    def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> _Written:
         """Write the plan, and return the facts as an answer shows them."""
 
-        def plan(writer: Writer) -> tuple[Changeset, tuple[Planned, Times, Changeset]]:
+        def plan(writer: Writer) -> tuple[Changeset, tuple[Planned, Times, dict[str, int], Changeset]]:
             filter = self._filter()
             made = plans(writer, filter)
-            times = times_of(writer, (answer.source_memory for answer in made.answers), filter)
-            changeset = Changeset(what, facts=list(made.rows))
-            return changeset, (made, times, changeset)
+            told = [*made.answers, *made.moved]
+            facts = [fact_of(each, moment(filter.now)) if isinstance(each, FactRow) else each for each in told]
+            times = times_of(writer, (fact.source_memory for fact in facts), filter)
+            changeset = Changeset(what, facts=list(made.rows), said_at=filter.now)
+            return changeset, (made, times, statement_times(writer, facts), changeset)
 
-        (made, times, changeset), change = self._core.apply_with(plan)
+        (made, times, stated, changeset), change = self._core.apply_with(plan)
         kept = {row.id: row for row in changeset.facts}
-        return [
-            shown(_made(kept[answer.id], change) if isinstance(answer, FactRow) else answer, times)
-            for answer in made.answers
-        ]
+
+        def answer(fact: FactRow | Fact) -> Fact:
+            return shown(_made(kept[fact.id], change) if isinstance(fact, FactRow) else fact, times, stated)
+
+        return _Written(
+            [answer(each) for each in made.answers], [answer(row) for row in made.moved], change is not None
+        )
 
     def _alias(self, what: str, plans: Callable[[Aliases], PlannedAlias], name: str) -> Entity:
         def plan(writer: Writer) -> Changeset:
@@ -332,10 +397,16 @@ class Facts:
         """Return the filter of a query, after all its arguments are checked."""
         if limit is not None:
             problems.of(check.whole, limit, "limit", 1, LIMIT)
-        filter: Any = problems.of(lambda: self._filter(known_at=known_at))
+        known = checked_time(problems, known_at, "known_at", self._core.zone)
         problems.settle()
-        assert isinstance(filter, Filter)
-        return filter
+        return self._filter(known_at=None if known is None else moment(known.last))
+
+    def _time_asked(self, problems: Problems, valid_at: Instant | None, history: bool) -> Given | None:
+        """Return the time asked for; None if there is none."""
+        problems.of(check.flag, history, "history")
+        if history is True and valid_at is not None:
+            problems.found.append(InputError("valid_at", "no value together with history", valid_at))
+        return checked_time(problems, valid_at, "valid_at", self._core.zone)
 
     def _filter(self, **values: Any) -> Filter:
         return self._core.filter(**values)
@@ -356,6 +427,14 @@ class Facts:
         return checked_predicate(kept) if parameter == "predicate" else checked_name(kept, parameter)
 
 
+class _Written(NamedTuple):
+    """The facts of a change, the other values that it moved, and whether anything was written."""
+
+    facts: list[Fact]
+    moved: list[Fact]
+    is_new: bool
+
+
 def _made(row: FactRow, change: Change | None) -> Fact:
     assert change is not None
     return fact_of(row, change.at)
@@ -374,10 +453,8 @@ def _several(entities: object) -> tuple[str, ...]:
     return kept
 
 
-def _time_asked(problems: Problems, valid_at: Instant | None, history: bool) -> int | None:
-    """Return the time asked for, or None for facts of all times."""
-    problems.of(check.flag, history, "history")
-    if history is True and valid_at is not None:
-        problems.found.append(InputError("valid_at", "no value together with history", valid_at))
-    asked: int | None = None if valid_at is None else problems.of(last_moment, valid_at, "valid_at")
-    return asked
+def _moment_asked(asked: Given | None, history: bool, filter: Filter) -> Given | None:
+    """Return the time to ask for, or None for facts of all times."""
+    if history:
+        return None
+    return Given(filter.now, filter.now) if asked is None else asked

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pieria.errors import InputError
 from pieria.language.timewords import timewords
+from pieria.record.days import end_text
 from pieria.record.draft import Problems, last_moment
 from pieria.record.time import instant, moment
 
 if TYPE_CHECKING:
     from pieria.bank.core import Core
 
+T = TypeVar("T")
 EXPECTED = "a date, a time, or one time in words that ends"
 HINT = "Write 2026-01-31, 2026-01-31T09:30Z, yesterday, last week, 3 days ago or March 2026."
 _LONGEST = 100
@@ -26,13 +29,32 @@ def moments(core: Core, **given: str | None) -> dict[str, datetime | None]:
 
     Raise `InputError` for each parameter that is no time.
     """
+    return _read(core, _moment, given)
+
+
+def fact_times(core: Core, **given: str | None) -> dict[str, str | datetime | None]:
+    """Return the same for a query of facts. A day stays a day, also in words: facts read days in the bank's zone."""
+    return _read(core, _day_or_moment, given)
+
+
+def _read(core: Core, read: Callable[[Core, str, str], T], given: Mapping[str, str | None]) -> dict[str, T | None]:
     problems = Problems()
     found = {
-        parameter: None if value is None else problems.of(_moment, core, value, parameter)
+        parameter: None if value is None else problems.of(read, core, value, parameter)
         for parameter, value in given.items()
     }
     problems.settle()
     return found
+
+
+def _day_or_moment(core: Core, value: str, parameter: str) -> str | datetime:
+    try:
+        last_moment(value, parameter)
+    except InputError:
+        found = _moment(core, value, parameter)
+        day = end_text(found + _BEFORE, core.zone)
+        return day if day is not None and len(day) == len("2026-01-31") else found
+    return value
 
 
 def _moment(core: Core, value: str, parameter: str) -> datetime:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from pieria.doors.http.schemas import flag, json_of, query_of, segment, taking, 
 from pieria.doors.http.service import METRICS_TYPE, Service
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, UnknownError
 from pieria.record.banks import USER_BANK
+from pieria.record.fact import Fact
 from pieria.toolsets import Access, Host, Reply, Tool, called
 from pieria.toolsets.host import out_of_reach
 from pieria.toolsets.validation import validated
@@ -131,8 +132,15 @@ def _changes(bank: Bank, since: int = 0, limit: int = JOURNAL_PAGE, last: int | 
     return {"changes": [change.as_dict() for change in found], "next": found[-1].seq if found else since}
 
 
-def _facts(found: Any) -> dict[str, Any]:
-    return {"facts": [fact.as_dict() for fact in found]}
+def _facts(bank: Bank, found: Iterable[Fact]) -> dict[str, Any]:
+    return {"facts": [fact.as_dict(bank.zone) for fact in found]}
+
+
+def _state_fact(bank: Bank, **given: Any) -> dict[str, Any]:
+    stated = bank.facts.state(**given)
+    lists = {"closed": stated.closed, "conflicts": stated.conflicts}
+    found = {name: [fact.as_dict(bank.zone) for fact in facts] for name, facts in lists.items()}
+    return {**stated.fact.as_dict(bank.zone), **found}
 
 
 def _number(written: str) -> int:
@@ -202,17 +210,18 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, id, **given: bank.rules.decline(id, **given).as_dict(),
               "Decline the rule. Only a person can do this, so this route always answers 403."),
     _resource(f"GET {FACTS}", "query_facts", _READ, taking(schemas.FACT_QUESTION), "Facts",
-              lambda bank, **given: _facts(bank.facts.query(**given)), "List facts that match all given values."),
-    _resource(f"POST {FACTS}", "add_fact", _WRITE, taking(schemas.NEW_FACT, *_TRIPLE), "Fact",
-              lambda bank, **given: bank.facts.add(**given).as_dict(), "Add a fact.", 201),
+              lambda bank, **given: _facts(bank, bank.facts.query(**given)), "List facts that match all given values."),
+    _resource(f"POST {FACTS}", "add_fact", _WRITE, taking(schemas.NEW_FACT, *_TRIPLE), "StatedFact",
+              _state_fact, "Add a fact.", 201),
     _resource(f"POST {FACTS}/invalidate", "invalidate_facts", _WRITE, taking(schemas.FACT_END, *_TRIPLE), "Facts",
-              lambda bank, **given: _facts(bank.facts.invalidate(**given)), "End a fact: it is no longer true."),
+              lambda bank, **given: _facts(bank, bank.facts.invalidate(**given)), "End a fact: it is no longer true."),
     _resource(f"DELETE {FACT}", "remove_fact", _WRITE, taking(schemas.REASON), "Fact",
-              lambda bank, id, **given: bank.facts.remove(id, **given).as_dict(), "Retract a fact: it was never true."),
+              lambda bank, id, **given: bank.facts.remove(id, **given).as_dict(bank.zone),
+              "Retract a fact: it was never true."),
     _resource(f"POST {FACT}/purge", "purge_fact", _WRITE, taking(schemas.AS_TOLD), "Receipt",
               lambda bank, id, **given: bank.facts.purge(id, **given).as_dict(), "Erase the fact for good."),
     _resource(f"GET {FACT}/history", "fact_history", _READ, taking({}), "Facts",
-              lambda bank, id: _facts(bank.facts.history(id)), "List every version of a fact, oldest first."),
+              lambda bank, id: _facts(bank, bank.facts.history(id)), "List every version of a fact, oldest first."),
     _resource(f"GET {BANK}/sleeps", "list_sleeps", _READ, taking(schemas.SLEEPS), "SleepLog",
               lambda bank, **given: bank.upkeep.sleep_log(**given).as_dict(),
               "The last sleeps, newest first, and why the bank does not sleep automatically."),

@@ -241,8 +241,9 @@ TRIPLE = {
 }
 NEW_FACT = {
     **TRIPLE,
-    "valid_from": _TIMES["valid_from"],
-    "valid_until": _TIMES["valid_until"],
+    "valid_from": text(f"{_TIME}: valid from this day or time on; now by default."),
+    "valid_until": text(f"{_TIME}: valid through this day, or until this time."),
+    "supersede": flag("End all other values of the subject and predicate."),
     "confidence": share("Its confidence."),
     "memory": text("The id of the memory it is drawn from."),
     "source": text("Where it comes from."),
@@ -257,7 +258,7 @@ FACT_QUESTION = {
     "history": flag("Also facts that ended."),
     "limit": whole("How many at most; the last of them.", 1, 1_000_000),
 }
-FACT_END = {**TRIPLE, "at": text(f"{_TIME}: when it ended; now by default."), **REASON}
+FACT_END = {**TRIPLE, "at": text(f"{_TIME}: its last day, or when it ended; now by default."), **REASON}
 SLEEPS = {"limit": whole("How many at most; 50 by default.", 1, 50)}
 JOURNAL = {
     "since": whole("Only entries after this number.", 0, 2**53),

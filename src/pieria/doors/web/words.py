@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup, escape
 
-from pieria.doors.web.zones import EARLIEST, Zone
+from pieria.doors.web.zones import Zone
 from pieria.language.analyser import query_terms, spans
-from pieria.record.time import LATEST, iso
+from pieria.record.time import EARLIEST, LATEST, iso
 
 CUT = 1_200
 """Characters shown of a text; a click opens the whole."""

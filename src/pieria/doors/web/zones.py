@@ -6,16 +6,15 @@ The record holds instants, and knows no zones. A browser's zone is looked up, ne
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from zoneinfo import available_timezones
 
 from pieria.errors import InputError
 from pieria.record import zones
-from pieria.record.time import LATEST, instant
+from pieria.record.time import EARLIEST, LATEST, instant, start_of_day
 
 ZONE = "zone"
 """Field of an address or form that names the zone of its days."""
@@ -26,7 +25,6 @@ HEADER = "pieria-zone"
 BEGIN, LAST, END = "begin", "last", "end"
 """What a day means: its first moment, its last, or the first moment of the next day."""
 SECONDS = len("2026-01-31 09:30:00")
-EARLIEST = datetime.min.replace(tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -48,18 +46,8 @@ class Zone:
         return self.at(moment).date()
 
     def begin(self, day: date) -> datetime:
-        """Return the first moment of a day. It need not be midnight, and days need not last 24 hours."""
-        midnight = datetime.combine(day, time(), self.rules)
-        try:
-            first, other = midnight.astimezone(UTC), midnight.replace(fold=1).astimezone(UTC)
-        except OverflowError:
-            return EARLIEST if day.year == 1 else LATEST
-        if other >= first:
-            return first
-        # Clocks skip this midnight: the day, or the next one, begins at the skip.
-        leap = range(int((first - other).total_seconds()))
-        second = bisect_left(leap, day, key=lambda second: self.day(other + timedelta(seconds=second)))
-        return other + timedelta(seconds=second)
+        """Return the first moment of a day."""
+        return start_of_day(day, self.rules)
 
     def end(self, day: date) -> datetime:
         """Return the first moment after the day."""

@@ -19,6 +19,14 @@ s.ended = ANY(%(endings)s::text[])
 -- name: valid_at
 (s.valid_from IS NULL OR s.valid_from <= %(valid_at)s) AND (s.valid_until IS NULL OR s.valid_until > %(valid_at)s)
 
+-- name: valid_at.asked
+-- A statement without a start, of an earlier version, holds from when it was said, unless it had ended by then.
+(s.valid_until IS NULL OR s.valid_until > %(valid_at)s)
+AND CASE
+    WHEN s.valid_from IS NOT NULL THEN s.valid_from <= %(valid_at)s
+    ELSE s.kind <> 'fact' OR s.at <= %(valid_at)s OR s.valid_until < s.at
+END
+
 -- name: valid_at.tells_past
 (s.valid_from IS NULL OR s.valid_from <= %(valid_at)s)
 AND (s.valid_until IS NULL OR s.valid_until > %(valid_at)s OR s.kind = 'fact')

@@ -55,6 +55,13 @@ object_key = ANY(%(object_keys)s::text[])
 -- name: either_keys
 (subject_key = ANY(%(either_keys)s::text[]) OR object_key = ANY(%(either_keys)s::text[]))
 
+-- name: fact_begin
+-- A fact without a start holds from when it was stated. If it had ended by then, its start is unknown.
+coalesce(f.valid_from, CASE
+    WHEN f.valid_until < coalesce(s.valid_from, s.at, f.known_from) OR s.id <> f.id AND s.valid_until <= coalesce(s.valid_from, s.at, f.known_from) THEN NULL
+    ELSE coalesce(s.valid_from, s.at, f.known_from)
+END)
+
 -- name: fact_holds
 (valid_from IS NULL OR valid_from <= %(valid_at)s) AND (valid_until IS NULL OR valid_until > %(valid_at)s)
 

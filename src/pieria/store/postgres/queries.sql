@@ -332,13 +332,14 @@ ORDER BY f.valid_from NULLS FIRST, f.entry
 SELECT {columns} FROM (
     SELECT
         f.entry, f.id, f.subject, f.subject_key, f.predicate, f.predicate_key, f.object, f.object_key,
-        greatest(f.valid_from, s.valid_from) AS valid_from, least(f.valid_until, s.valid_until) AS valid_until,
-        f.confidence, f.memory, f.source, f.ended, f.reason, f.known_from, f.known_until
+        greatest({begin}, s.valid_from) AS valid_from, least(f.valid_until, s.valid_until) AS valid_until,
+        f.confidence, f.memory, f.source, f.ended, f.reason, f.known_from, f.known_until,
+        {begin} = f.valid_until AS is_instant
     FROM (SELECT * FROM fact WHERE bank = %(bank)s AND {where}) f
     LEFT JOIN state s ON s.bank = %(bank)s AND s.id = f.memory AND {visible}
     WHERE f.memory IS NULL OR s.id IS NOT NULL
 ) held
-WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
+WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until OR is_instant AND valid_from = valid_until
 ORDER BY valid_from NULLS FIRST, entry
 
 -- name: sourceless

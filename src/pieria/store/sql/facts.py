@@ -48,7 +48,8 @@ class FactRows:
             parts.append(blocks["fact_source"])
             params["source"] = query.source
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1 = 1", visible=visible)
+        where = " AND ".join(parts) or "1 = 1"
+        sql = sql.format(columns=self._sql[columns], where=where, visible=visible, begin=blocks["fact_begin"])
         return self._session.execute(sql, params)
 
     def sourceless(self, after: int, limit: int) -> list[tuple[int, Fact]]:
@@ -85,7 +86,8 @@ class FactRows:
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
         free = [blocks["fact_free"]] if not filter.quarantined and hides(self._session) else []
         where = " AND ".join([blocks["fact_entries"], *free])
-        sql = sql.format(columns=self._sql["columns.span"], where=where, visible=visible)
+        begin = blocks["fact_begin"]
+        sql = sql.format(columns=self._sql["columns.span"], where=where, visible=visible, begin=begin)
         return list(map(build.span, self._session.execute(sql, params)))
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:

@@ -120,7 +120,8 @@ def _times(filter: Filter, blocks: Mapping[str, str], parts: list[str], params: 
         params["known_at"] = filter.known_at
     valid_at = filter.now if filter.valid_at is None else filter.valid_at
     if valid_at != ANY_TIME:
-        parts.append(f"({blocks['valid_at.tells_past']})" if filter.tells_past else blocks["valid_at"])
+        asked = "valid_at" if filter.valid_at is None else "valid_at.asked"
+        parts.append(f"({blocks['valid_at.tells_past']})" if filter.tells_past else f"({blocks[asked]})")
         params["valid_at"] = valid_at
 
 

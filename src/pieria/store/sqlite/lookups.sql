@@ -45,6 +45,13 @@ object_key IN (SELECT value FROM json_each(:object_keys))
 -- name: either_keys
 (subject_key IN (SELECT value FROM json_each(:either_keys)) OR object_key IN (SELECT value FROM json_each(:either_keys)))
 
+-- name: fact_begin
+-- A fact without a start holds from when it was stated. If it had ended by then, its start is unknown.
+coalesce(f.valid_from, CASE
+    WHEN f.valid_until < coalesce(s.valid_from, s.at, f.known_from) OR s.id <> f.id AND s.valid_until <= coalesce(s.valid_from, s.at, f.known_from) THEN NULL
+    ELSE coalesce(s.valid_from, s.at, f.known_from)
+END)
+
 -- name: fact_holds
 (valid_from IS NULL OR valid_from <= :valid_at) AND (valid_until IS NULL OR valid_until > :valid_at)
 

@@ -286,14 +286,18 @@ ORDER BY f.valid_from, f.entry
 -- What is drawn from a memory holds no longer than the memory does, whatever became of that since.
 SELECT {columns} FROM (
     SELECT
-        f.entry, f.id, f.subject, f.subject_key, f.predicate, f.predicate_key, f.object, f.object_key,
-        max(coalesce(f.valid_from, s.valid_from), coalesce(s.valid_from, f.valid_from)) AS valid_from,
-        min(coalesce(f.valid_until, s.valid_until), coalesce(s.valid_until, f.valid_until)) AS valid_until,
-        f.confidence, f.memory, f.source, f.ended, f.reason, f.known_from, f.known_until
-    FROM (SELECT * FROM fact WHERE {where}) f LEFT JOIN state s ON s.id = f.memory AND {visible}
-    WHERE f.memory IS NULL OR s.id IS NOT NULL
+        entry, id, subject, subject_key, predicate, predicate_key, object, object_key,
+        max(coalesce(begins, memory_from), coalesce(memory_from, begins)) AS valid_from,
+        min(coalesce(valid_until, memory_until), coalesce(memory_until, valid_until)) AS valid_until,
+        confidence, memory, source, ended, reason, known_from, known_until,
+        coalesce(begins = valid_until, FALSE) AS is_instant
+    FROM (
+        SELECT f.*, {begin} AS begins, s.valid_from AS memory_from, s.valid_until AS memory_until
+        FROM (SELECT * FROM fact WHERE {where}) f LEFT JOIN state s ON s.id = f.memory AND {visible}
+        WHERE f.memory IS NULL OR s.id IS NOT NULL
+    )
 )
-WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
+WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until OR is_instant AND valid_from = valid_until
 ORDER BY valid_from, entry
 
 -- name: sourceless

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import time
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.record.days import end_text, start_text
 from pieria.record.fact import Fact, folded
-from pieria.record.time import instant, is_over, is_to_come, iso
+from pieria.record.time import is_over, is_to_come
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import opened
 
@@ -21,7 +21,6 @@ SHORTEST = 3
 """Shortest word, in characters, that is looked up in longer names."""
 COMPARED = 2_000
 """How many names are compared with a misspelt one; each comparison is slow."""
-DAY = len("2026-01-31")
 
 
 def kg_query(call: Call, entity: str, direction: str, as_of: str | None = None) -> dict[str, Any]:
@@ -66,47 +65,43 @@ def kg_add(
     valid_to: str | None = None,
     source_closet: str | None = None,
     source_drawer_id: str | None = None,
+    supersede: bool = False,
 ) -> dict[str, Any]:
     bank = call.bank
     drawer_id = (source_drawer_id or "").strip() or None
     if drawer_id is not None:
         opened(bank, drawer_id)
-    last = bank.changes(last=1)
-    before = _all(bank, subject, predicate)
-    fact = bank.facts.add(
+    stated = bank.facts.state(
         subject,
         predicate,
         object,
         valid_from=valid_from or None,
-        # A bare day means its start, as when a fact is ended.
-        valid_until=iso(instant(valid_to, "valid_to")) if valid_to else None,
+        valid_until=valid_to or None,
+        supersede=supersede,
         source=(source_closet or "").strip() or None,
         memory=drawer_id,
     )
-    after = _all(bank, subject, predicate)
-    conflicts = _others(after, fact)
-    ended = [_by_now(after, was) for was in before.values() if was.object != fact.object and after.get(was.id) != was]
     told = {
-        "triple_id": fact.id,
-        "fact": _sentence(fact),
-        "valid_from": _day(fact.valid_from),
-        "valid_to": _day(fact.valid_until),
-        "already_known": bool(last) and fact.known_from <= last[0].at,
-        **_conflicts(bank, conflicts),
-        "ended": [_told(bank, held) for held in ended],
+        "triple_id": stated.fact.id,
+        "fact": _sentence(stated.fact),
+        "valid_from": start_text(stated.fact.valid_from, bank.zone),
+        "valid_to": end_text(stated.fact.valid_until, bank.zone),
+        "already_known": not stated.is_new,
+        **_conflicts(bank, stated.beside),
+        "ended": [_told(bank, held) for held in stated.closed],
     }
-    if conflicts:
+    if stated.beside:
         told["hint"] = "Where only one can hold at a time: mempalace_kg_supersede, or mempalace_kg_invalidate."
     return told
 
 
 def kg_invalidate(call: Call, subject: str, predicate: str, object: str, ended: str | None = None) -> dict[str, Any]:
-    found = call.bank.facts.invalidate(subject, predicate, object, at=ended or None)
-    # A fact that never held ends at its start.
-    until = found[0].valid_until if found[0].ended == "" else found[0].valid_from
-    told = {"fact": _sentence(found[0]), "ended": ended or _day(until), "count": len(found)}
-    never_held = sum(fact.ended != "" for fact in found)
-    return {**told, "never_held": never_held} if never_held else told
+    bank = call.bank
+    found = bank.facts.invalidate(subject, predicate, object, at=ended or None)
+    told = {"fact": _sentence(found[0]), "ended": end_text(found[0].valid_until, bank.zone), "count": len(found)}
+    if ended and not is_over(found[0].valid_until, bank.clock()):
+        told["hint"] = "It holds through that time. Without ended it ends now."
+    return told
 
 
 def kg_supersede(
@@ -117,13 +112,15 @@ def kg_supersede(
     new = bank.facts.supersede(subject, predicate, new_object, replaces=old_object, at=at or None)
     after = _all(bank, subject, predicate)
     [was, *_] = sorted(before.values(), key=lambda was: after.get(was.id) == was)
+    now = after.get(was.id)
     return {
         "triple_id": new.id,
         "fact": _sentence(new),
         "superseded": _sentence(was),
         "superseded_id": was.id,
-        "ended": _day(_by_now(after, was).valid_until),
-        "valid_from": _day(new.valid_from),
+        # A value that was displaced for its whole time ends where it began.
+        "ended": end_text(now.valid_until, bank.zone) if now else start_text(was.valid_from, bank.zone),
+        "valid_from": start_text(new.valid_from, bank.zone),
         **_conflicts(bank, _others(after, new)),
     }
 
@@ -163,9 +160,9 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
         "subject": fact.subject,
         "predicate": fact.predicate,
         "object": fact.object,
-        "valid_from": _day(fact.valid_from),
-        "valid_to": _day(fact.valid_until),
-        "current": not is_to_come(fact.valid_from, now) and not is_over(fact.valid_until, now),
+        "valid_from": start_text(fact.valid_from, bank.zone),
+        "valid_to": start_text(fact.valid_from, bank.zone) if fact.ended else end_text(fact.valid_until, bank.zone),
+        "current": not fact.ended and not is_to_come(fact.valid_from, now) and not is_over(fact.valid_until, now),
         "confidence": 1.0 if fact.confidence is None else fact.confidence,
         "source_closet": fact.source,
         "source_drawer_id": fact.source_memory,
@@ -177,7 +174,7 @@ def _others(known: dict[str, Fact], fact: Fact) -> list[Fact]:
     return [held for held in known.values() if held.object != fact.object and _overlap(held, fact)]
 
 
-def _conflicts(bank: Bank, found: list[Fact]) -> dict[str, Any]:
+def _conflicts(bank: Bank, found: Sequence[Fact]) -> dict[str, Any]:
     """Return the latest conflicts. A relation with very many objects is probably multi-valued."""
     latest = sorted(found, key=lambda fact: fact.known_from)[-CONFLICTS:]
     told = {"conflicts": [_told(bank, held) for held in latest]}
@@ -188,22 +185,9 @@ def _sentence(fact: Fact) -> str:
     return f"{fact.subject} → {fact.predicate} → {fact.object}"
 
 
-def _day(moment: Any) -> str | None:
-    """Return the time; only the day if it is midnight."""
-    if moment is None:
-        return None
-    written = iso(moment)
-    return written[:DAY] if moment.timetz().replace(tzinfo=None) == time() else written
-
-
 def _all(bank: Bank, subject: str, predicate: str, object: str | None = None) -> dict[str, Fact]:
     """Return the facts by id, including ended ones."""
     return {fact.id: fact for fact in bank.facts.query(subject, predicate, object, history=True)}
-
-
-def _by_now(after: dict[str, Fact], was: Fact) -> Fact:
-    """Return the fact after a change. If a new fact replaced all of it, it ends at its start."""
-    return after.get(was.id) or replace(was, valid_until=was.valid_from)
 
 
 def _overlap(one: Fact, other: Fact) -> bool:

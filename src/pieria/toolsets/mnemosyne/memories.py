@@ -11,7 +11,18 @@ from pieria.record.memory import Memory
 from pieria.record.time import instant, is_over
 from pieria.toolsets.call import doubts
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemosyne.words import LONGEST, SCOPE_WORDS, SCOPES, here, present, stamp, told, triple, veracity
+from pieria.toolsets.mnemosyne.words import (
+    LONGEST,
+    SCOPE_WORDS,
+    SCOPES,
+    closed_triple,
+    here,
+    present,
+    stamp,
+    told,
+    triple,
+    veracity,
+)
 
 PREVIEW = 100
 """Length of the preview in a reply, in characters."""
@@ -147,7 +158,7 @@ def _extracted(bank: Bank, memory: Memory, entities: bool, statements: bool) -> 
     read = {
         "engine": drawn.engine,
         "entities": list(drawn.entities),
-        "facts": [present(triple(fact)) for fact in drawn.facts],
+        "facts": [present(triple(fact, bank.zone)) for fact in drawn.facts],
         "queued": drawn.queued,
         "left": drawn.left,
     }
@@ -223,19 +234,26 @@ def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] |
     return said
 
 
-def triple_add(call: Call, subject: str, predicate: str, object: str) -> dict[str, Any]:
+def triple_add(
+    call: Call,
+    subject: str,
+    predicate: str,
+    object: str,
+    valid_from: str | None = None,
+    valid_until: str | None = None,
+    supersede: bool = False,
+) -> dict[str, Any]:
     bank = call.bank
-    before = {fact.id: fact for fact in bank.facts.query(subject, predicate)}
-    fact = bank.facts.add(subject, predicate, object)
-    now = {held.id: held for held in bank.facts.query(subject, predicate)}
-    conflicts = bank.facts.conflicts(subject, predicate)
+    stated = bank.facts.state(
+        subject, predicate, object, valid_from=valid_from, valid_until=valid_until, supersede=supersede
+    )
     return {
-        "status": "exists" if before.get(fact.id) == fact else "added",
-        "triple_id": fact.id,
-        "triple": present(triple(fact)),
-        "others": [present(triple(held)) for id, held in now.items() if id != fact.id and held.object != fact.object],
-        "closed": [present(triple(held)) for id, held in before.items() if id not in now],
-        "conflicts": [present(triple(held)) for conflict in conflicts for held in conflict.facts],
+        "status": "added" if stated.is_new else "exists",
+        "triple_id": stated.fact.id,
+        "triple": present(triple(stated.fact, bank.zone)),
+        "others": [present(triple(held, bank.zone)) for held in stated.beside],
+        "closed": [closed_triple(held, bank.zone) for held in stated.closed],
+        "conflicts": [present(triple(held, bank.zone)) for held in stated.conflicts],
         "store": STORE,
         **here(call, bank),
     }
@@ -253,7 +271,7 @@ def triple_query(
     found = bank.facts.query(subject, predicate, object, valid_at=as_of, limit=MOST + 1)[::-1]
     return {
         "results_count": len(found[:MOST]),
-        "results": [triple(fact) for fact in found[:MOST]],
+        "results": [triple(fact, bank.zone) for fact in found[:MOST]],
         "truncated": len(found) > MOST or None,
         "store": STORE,
         **here(call, bank),

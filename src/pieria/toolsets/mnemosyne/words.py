@@ -6,11 +6,12 @@ A reply is an object with `status`, and `error` if the call failed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import NotFoundError, PieriaError
+from pieria.record.days import end_text, start_text
 from pieria.record.fact import Fact
 from pieria.record.memory import Memory
 from pieria.record.time import iso
@@ -68,19 +69,24 @@ def told(call: Call, memory: Memory) -> dict[str, Any]:
     }
 
 
-def triple(fact: Fact) -> dict[str, Any]:
+def triple(fact: Fact, zone: tzinfo) -> dict[str, Any]:
     return {
         "id": fact.id,
         "subject": fact.subject,
         "predicate": fact.predicate,
         "object": fact.object,
-        "valid_from": stamp(fact.valid_from),
-        "valid_until": stamp(fact.valid_until),
+        "valid_from": start_text(fact.valid_from, zone),
+        "valid_until": end_text(fact.valid_until, zone),
         "confidence": fact.confidence,
         "memory_id": fact.source_memory,
         "source": fact.source,
         "known_since": iso(fact.known_from),
     }
+
+
+def closed_triple(fact: Fact, zone: tzinfo) -> dict[str, Any]:
+    """Return a triple that made room for another. One that another value displaced for its whole time has no end."""
+    return {**present(triple(fact, zone)), **({"displaced": True} if fact.ended else {})}
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pieria.bank.read.times import moments
-from pieria.errors import InputError
+from typing import Any
+
+from pieria.bank.read.times import fact_times
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.pieria.words import change_that_made, done, sentence, triple
 
 MOST = 100
 """How many facts a reply lists, the last ones; `left_out` says that there are more."""
+TITLES = {"closed": "It made room", "conflicts": "It contradicts"}
 
 
 def facts(
@@ -20,7 +22,7 @@ def facts(
     as_of: str | None = None,
     history: bool = False,
 ) -> Spoken:
-    times = moments(call.bank.core, when=when, as_of=as_of)
+    times = fact_times(call.bank.core, when=when, as_of=as_of)
     found = call.bank.facts.query(
         entity=about,
         predicate=predicate,
@@ -29,9 +31,9 @@ def facts(
         history=history,
         limit=MOST + 1,
     )
-    shown = found[-MOST:]
-    told: dict[str, object] = {"facts": [triple(fact) for fact in shown]}
-    said = [sentence(fact) for fact in shown] or [f"No fact is known about {about}."]
+    shown, zone = found[-MOST:], call.bank.zone
+    told: dict[str, object] = {"facts": [triple(fact, zone) for fact in shown]}
+    said = [sentence(fact, zone) for fact in shown] or [f"No fact is known about {about}."]
     if len(found) > MOST:
         told["truncated"] = True
         said.append(f"These are the last {MOST}; ask for one predicate.")
@@ -45,16 +47,16 @@ def state_fact(
     object: str,
     valid_from: str | None = None,
     valid_until: str | None = None,
-    replaces: bool = False,
+    supersede: bool = False,
 ) -> Spoken:
-    if replaces and valid_until is not None:
-        raise InputError("valid_until", "only a beginning together with replaces", valid_until, hint="Leave one out.")
     bank = call.bank
-    before = max((change.seq for change in bank.changes(last=1)), default=0)
-    if replaces:
-        fact = bank.facts.supersede(subject, predicate, object, at=valid_from)
-    else:
-        fact = bank.facts.add(subject, predicate, object, valid_from=valid_from, valid_until=valid_until)
-    if not bank.changes(before, of=fact.id):
-        return done(f"Known already: {sentence(fact)}. Nothing was changed.", id=fact.id, known=True)
-    return done(f"Stated: {sentence(fact)}.", id=fact.id, change=change_that_made(bank, fact))
+    stated = bank.facts.state(
+        subject, predicate, object, valid_from=valid_from, valid_until=valid_until, supersede=supersede
+    )
+    fact, zone = stated.fact, bank.zone
+    told: dict[str, Any] = {"change": change_that_made(bank, fact)} if stated.is_new else {"known": True}
+    said = "Stated: {}." if stated.is_new else "Known already: {}. Nothing was changed."
+    lists = {"closed": stated.closed, "conflicts": stated.conflicts}
+    more = [f"{TITLES[name]}: {sentence(held, zone)}." for name, facts in lists.items() for held in facts[:MOST]]
+    told |= {name: [triple(held, zone) for held in facts[:MOST]] for name, facts in lists.items() if facts}
+    return done("\n".join([said.format(sentence(fact, zone)), *more]), id=fact.id, **told)

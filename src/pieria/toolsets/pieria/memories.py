@@ -121,4 +121,4 @@ def _fact(bank: Bank, id: str) -> dict[str, object]:
     fact = versions[-1]
     text = f"{fact.subject} {fact.predicate} {fact.object}"
     history = [stretch(one, None, made.get(one.known_from), "bank") for one in versions]
-    return {**triple(fact), "text": text, "history": history}
+    return {**triple(fact, bank.zone), "text": text, "history": history}

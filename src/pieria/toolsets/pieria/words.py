@@ -6,7 +6,7 @@ A failure has its message as `error`, and its `code`, `reason`, `hint` and `viol
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from textwrap import indent
 from typing import Any
 
@@ -14,6 +14,7 @@ from pieria.bank import Bank
 from pieria.errors import AccessError, PieriaError
 from pieria.record.banks import USER_BANK
 from pieria.record.changeset import Change
+from pieria.record.days import end_text, first_day, last_day, start_text
 from pieria.record.fact import Fact
 from pieria.record.fence import inert
 from pieria.record.memory import Memory
@@ -115,23 +116,24 @@ def whole(memory: Memory) -> dict[str, Any]:
     return present(told)
 
 
-def triple(fact: Fact) -> dict[str, Any]:
+def triple(fact: Fact, zone: tzinfo) -> dict[str, Any]:
+    """Return a fact, with days where its bounds are days in the zone."""
     told = {
         "id": fact.id,
         "subject": fact.subject,
         "predicate": fact.predicate,
         "object": fact.object,
-        "valid_from": stamp(fact.valid_from),
-        "valid_until": stamp(fact.valid_until),
+        "valid_from": start_text(fact.valid_from, zone),
+        "valid_until": end_text(fact.valid_until, zone),
         "memory": fact.source_memory,
         "status": fact.ended,
     }
     return present(told)
 
 
-def sentence(fact: Fact) -> str:
-    times = [f"from {day(fact.valid_from)}"] if fact.valid_from else []
-    times += [f"until {day(fact.valid_until)}"] if fact.valid_until else []
+def sentence(fact: Fact, zone: tzinfo) -> str:
+    times = [f"from {first_day(fact.valid_from, zone)}"] if fact.valid_from else []
+    times += [f"until {last_day(fact.valid_until, zone)}"] if fact.valid_until else []
     said = f"[{fact.id}] {fact.subject} {fact.predicate} {fact.object}"
     return f"{said} ({' '.join(times)})" if times else said
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.console import Parts, console, counted, inert, line, pairs, row, stamp, table
+from pieria.doors.cli.console import Parts, console, counted, inert, line, pairs, row, table
 from pieria.doors.cli.memories import show_receipt
 from pieria.doors.cli.parser import Group, speaking
 from pieria.doors.cli.person import confirm
 from pieria.doors.cli.values import NUMBER, TIME, TIME_AHEAD, WHOLE, OneOf, given
+from pieria.record.days import first_day, last_day
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,6 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _jsonl = click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each fact.")
 _known_at = click.option("--known-at", type=TIME, help="Use what the bank knew at this time.")
 _limit = click.option("-n", "--limit", type=WHOLE, help="At most this many, the last ones.")
+LISTS = {"closed": "made room:", "conflicts": "in conflict with this:"}
 ENDLESS = 1 << 20
 """Terminal width at which any table has its natural width."""
 
@@ -54,42 +57,56 @@ def _evidence(function: Function) -> Function:
 
 @facts.command()
 @_triple
-@click.option("--valid-from", type=TIME, help="Valid from this time on.")
-@click.option("--valid-until", type=TIME_AHEAD, help="Valid until this time; a date includes that day.")
+@click.option("--valid-from", type=TIME, help="Valid from this day or time on; now by default.")
+@click.option("--valid-until", type=TIME_AHEAD, help="Valid through this day, or until this time.")
+@click.option("--supersede", is_flag=True, help="End all other values of its subject and predicate.")
 @_evidence
 @speaking
 @click.pass_obj
 def add(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
-    """State a fact. Stating it again confirms or extends it, and never duplicates it."""
+    """State a fact. Stating it again confirms or extends it, and never duplicates it.
+
+    Of a predicate such as lives_in only one value holds at a time, so the one before ends.
+    """
     with call.opened() as bank:
-        fact = bank.facts.add(subject, predicate, object, **given(values))
-    _answer_one(call, "stated", fact)
+        stated = bank.facts.state(subject, predicate, object, **given(values))
+        zone = bank.zone
+    lists = {"closed": stated.closed, "conflicts": stated.conflicts}
+
+    def people() -> Parts:
+        yield from show_fact("stated" if stated.is_new else "known", stated.fact)
+        for name, found in lists.items():
+            if found:
+                yield line((LISTS[name], "yellow"))
+                yield from show_facts(found, zone)
+
+    document = {name: [fact.as_dict(zone) for fact in found] for name, found in lists.items()}
+    call.reply({**stated.fact.as_dict(zone), **document}, people(), [stated.fact.id])
 
 
 @facts.command()
 @_triple
-@click.option("--at", type=TIME, help="Valid from this time on; now by default.")
+@click.option("--at", type=TIME, help="Valid from this day or time on; now by default.")
+@click.option("--valid-until", type=TIME_AHEAD, help="Valid through this day, or until this time.")
 @_evidence
 @speaking
 @click.pass_obj
 def supersede(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
     """State a fact, and end all other values of its subject and predicate."""
     with call.opened() as bank:
-        fact = bank.facts.supersede(subject, predicate, object, **given(values))
-    _answer_one(call, "stated", fact)
+        _answer_one(call, bank, "stated", bank.facts.supersede(subject, predicate, object, **given(values)))
 
 
 @facts.command()
 @_triple
-@click.option("--at", type=TIME, help="The time when it stopped being valid; now by default.")
+@click.option("--at", type=TIME, help="Its last day, or the time when it ended; now by default.")
 @click.option("--reason", help="The reason.")
 @speaking
 @click.pass_obj
 def invalidate(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
     """Mark a fact as no longer valid."""
     with call.opened() as bank:
-        ended = bank.facts.invalidate(subject, predicate, object, **given(values))
-    _answer(call, ended)
+        _answer(call, bank, bank.facts.invalidate(subject, predicate, object, **given(values)))
 
 
 @facts.command()
@@ -117,7 +134,7 @@ def remove(
         raise click.UsageError("--purge keeps nothing, so it takes no --reason", click.get_current_context())
     with call.opened() as bank:
         if not purge:
-            _answer_one(call, "removed", bank.facts.remove(fact_id, reason=reason))
+            _answer_one(call, bank, "removed", bank.facts.remove(fact_id, reason=reason))
             return
         if not (yes or dry_run):
             as_told = _agreed(bank, fact_id, as_told)
@@ -154,8 +171,7 @@ def _agreed(bank: Bank, fact_id: str, as_told: str | None) -> str | None:
 def query(call: Call, /, jsonl: bool, **values: Any) -> None:
     """Show the facts about ENTITY, or those that match the options, that are valid now."""
     with call.opened(reading=True) as bank:
-        found = bank.facts.query(**given(values))
-    _answer(call, found, jsonl)
+        _answer(call, bank, bank.facts.query(**given(values)), jsonl)
 
 
 @facts.command()
@@ -168,8 +184,7 @@ def query(call: Call, /, jsonl: bool, **values: Any) -> None:
 def timeline(call: Call, /, entity: str | None, jsonl: bool, **values: Any) -> None:
     """Show the facts of all times, all or those about ENTITY, ordered by their start."""
     with call.opened(reading=True) as bank:
-        found = bank.facts.timeline(entity, **given(values))
-    _answer(call, found, jsonl)
+        _answer(call, bank, bank.facts.timeline(entity, **given(values)), jsonl)
 
 
 @facts.command()
@@ -180,8 +195,7 @@ def timeline(call: Call, /, entity: str | None, jsonl: bool, **values: Any) -> N
 def history(call: Call, /, fact_id: str, jsonl: bool) -> None:
     """Show every version of a fact, oldest first."""
     with call.opened(reading=True) as bank:
-        found = bank.facts.history(fact_id)
-    _answer(call, found, jsonl)
+        _answer(call, bank, bank.facts.history(fact_id), jsonl)
 
 
 @facts.command()
@@ -192,10 +206,10 @@ def history(call: Call, /, fact_id: str, jsonl: bool) -> None:
 def conflicts(call: Call, /, **values: Any) -> None:
     """Show facts that contradict each other: several objects at a time for a single-valued predicate."""
     with call.opened(reading=True) as bank:
-        found = bank.facts.conflicts(**given(values))
+        found, zone = bank.facts.conflicts(**given(values)), bank.zone
     involved = [fact for conflict in found for fact in conflict.facts]
-    document = {"conflicts": [conflict.as_dict() for conflict in found]}
-    call.reply(document, _stated(involved, "No conflicts."), [fact.id for fact in involved])
+    document = {"conflicts": [_conflict(conflict, zone) for conflict in found]}
+    call.reply(document, show_facts(involved, zone, "No conflicts."), [fact.id for fact in involved])
 
 
 @facts.command()
@@ -210,19 +224,19 @@ def conflicts(call: Call, /, **values: Any) -> None:
 def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
     """Declare whether a predicate has one value at a time, and show the facts that conflict with this."""
     with call.opened() as bank:
-        against = bank.facts.declare(predicate, single_valued)
+        against, zone = bank.facts.declare(predicate, single_valued), bank.zone
     involved = [fact for conflict in against for fact in conflict.facts]
 
     def people() -> Parts:
         yield line(("declared ", "green"), (predicate, "bold"), "  single-valued" if single_valued else "  many-valued")
         if involved:
             yield line(("in conflict with this:", "yellow"))
-            yield from _stated(involved)
+            yield from show_facts(involved, zone)
 
     document = {
         "predicate": predicate,
         "single_valued": single_valued,
-        "conflicts": [conflict.as_dict() for conflict in against],
+        "conflicts": [_conflict(conflict, zone) for conflict in against],
     }
     call.reply(document, people(), [predicate])
 
@@ -291,15 +305,21 @@ def stats(call: Call, /) -> None:
     call.reply(found, show_numbers(found), [str(found["facts"])])
 
 
-def _answer(call: Call, found: Sequence[Fact], jsonl: bool = False) -> None:
+def _answer(call: Call, bank: Bank, found: Sequence[Fact], jsonl: bool = False) -> None:
+    zone = bank.zone
     if jsonl:
-        call.lines(fact.as_dict() for fact in found)
+        call.lines(fact.as_dict(zone) for fact in found)
         return
-    call.reply({"facts": [fact.as_dict() for fact in found]}, _stated(found), [fact.id for fact in found])
+    document = {"facts": [fact.as_dict(zone) for fact in found]}
+    call.reply(document, show_facts(found, zone), [fact.id for fact in found])
 
 
-def _answer_one(call: Call, done: str, fact: Fact) -> None:
-    call.reply(fact.as_dict(), show_fact(done, fact), [fact.id])
+def _answer_one(call: Call, bank: Bank, done: str, fact: Fact) -> None:
+    call.reply(fact.as_dict(bank.zone), show_fact(done, fact), [fact.id])
+
+
+def _conflict(conflict: Any, zone: tzinfo) -> dict[str, Any]:
+    return {**conflict.as_dict(), "facts": [fact.as_dict(zone) for fact in conflict.facts]}
 
 
 def _answer_named(
@@ -309,39 +329,42 @@ def _answer_named(
     call.reply(document, show_names(headings, held, none), [name for name, _ in held])
 
 
-def _stated(found: Sequence[Fact], none: str = "No such facts.") -> Parts:
-    yield from show_facts(found, none)
-
-
-def show_facts(facts: Sequence[Fact], none: str) -> Parts:
-    """Yield a line for each fact with its validity; two lines if the terminal is too narrow."""
+def show_facts(facts: Sequence[Fact], zone: tzinfo, none: str = "No such facts.") -> Parts:
+    """Yield a line for each fact with its first and last day; two lines if the terminal is too narrow."""
     if not facts:
         yield line(none)
         return
-    screen, made = console(), _side_by_side(facts)
+    screen, made = console(), _side_by_side(facts, zone)
     whole = screen.measure(made, options=screen.options.update(max_width=ENDLESS)).maximum
-    yield from [made] if whole <= screen.width else _below_one_another(facts)
+    yield from [made] if whole <= screen.width else _below_one_another(facts, zone)
     yield line((counted(len(facts), "fact"), "dim"))
 
 
-def _side_by_side(facts: Sequence[Fact]) -> Table:
+def _side_by_side(facts: Sequence[Fact], zone: tzinfo) -> Table:
     made = table("id", "from", "until", "subject", "predicate", "object")
     for fact in facts:
         style = _style(fact)
-        row(made, (fact.id, "dim"), *_days(fact), (fact.subject, style), (fact.predicate, style), (fact.object, style))
+        row(
+            made,
+            (fact.id, "dim"),
+            *_days(fact, zone),
+            (fact.subject, style),
+            (fact.predicate, style),
+            (fact.object, style),
+        )
     return made
 
 
-def _below_one_another(facts: Sequence[Fact]) -> Parts:
+def _below_one_another(facts: Sequence[Fact], zone: tzinfo) -> Parts:
     for fact in facts:
         yield line((f"{fact.subject}  {fact.predicate}  {fact.object}", _style(fact)))
-        times = (f"  {word} {day}" for word, day in zip(("from", "until"), _days(fact), strict=True) if day)
+        times = (f"  {word} {day}" for word, day in zip(("from", "until"), _days(fact, zone), strict=True) if day)
         yield line((f"  {fact.id}{''.join(times)}", "dim"))
 
 
-def _days(fact: Fact) -> tuple[str | None, str | None]:
-    begin, end = (stamp(moment)[:10] if moment else None for moment in (fact.valid_from, fact.valid_until))
-    return begin, end
+def _days(fact: Fact, zone: tzinfo) -> tuple[str | None, str | None]:
+    begin = None if fact.valid_from is None else first_day(fact.valid_from, zone).isoformat()
+    return begin, None if fact.valid_until is None else last_day(fact.valid_until, zone).isoformat()
 
 
 def _style(fact: Fact) -> str:

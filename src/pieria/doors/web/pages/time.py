@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,14 @@ STATED = {
     "subject": text("The subject."),
     "predicate": text("The predicate."),
     "object": text("The object."),
-    "valid_from": day("Since when."),
+    "valid_from": day("The first day on which it is true."),
+    "valid_until": day("The last day on which it is true.", END),
+    "supersede": flag("Whether all other values end."),
 }
 CORRECTED = {
     "id": text("Which fact."),
     "how": text("Whether it was ever true.", enum=[ENDED, NEVER]),
-    "at": day("When it stopped being true."),
+    "at": day("The last day on which it was true.", END),
     "reason": text("Why."),
 }
 MARGIN = timedelta(hours=1)
@@ -262,7 +264,13 @@ def _since(fact: Fact) -> datetime:
 
 
 def _stated(asked: Asked) -> Answer:
-    return Moved(asked.path("time/facts", entity=asked.bank.facts.add(**{**asked.given, **asked.moments}).subject))
+    times = {name: _time(asked, name) for name in asked.moments}
+    return Moved(asked.path("time/facts", entity=asked.bank.facts.state(**{**asked.given, **times}).fact.subject))
+
+
+def _time(asked: Asked, name: str) -> date | datetime:
+    """Return the day that was given, or, where the reader's zone is not the bank's, the moment that it means."""
+    return date.fromisoformat(asked.given[name]) if asked.zone.rules == asked.bank.zone else asked.moments[name]
 
 
 def _corrected(asked: Asked) -> Answer:
@@ -271,7 +279,8 @@ def _corrected(asked: Asked) -> Answer:
     if given["how"] == NEVER:
         facts.remove(fact.id, reason=reason)
     else:
-        facts.invalidate(fact.subject, fact.predicate, fact.object, at=asked.moments.get("at"), reason=reason)
+        at = _time(asked, "at") if "at" in asked.moments else None
+        facts.invalidate(fact.subject, fact.predicate, fact.object, at=at, reason=reason)
     return Moved(asked.path("time/facts", entity=fact.subject))
 
 
