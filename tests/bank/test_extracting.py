@@ -93,6 +93,16 @@ def test_fact_that_a_person_ended_is_not_stated_again(bank: Bank, clock: HandClo
     assert bank.facts.query("Maya") == []
 
 
+def test_fact_that_was_corrected_by_its_id_stays_corrected(bank: Bank) -> None:
+    memory = bank.remember(BILLING, extract=True)
+    [fact] = bank.facts.query(*LIVES)
+    bank.update(fact.id, text="Maya lives in Bern.")
+    bank.extract(memory.id)
+    assert stated(bank) == {WORKS, ("Maya", "lives_in", "Bern")}
+    bank.update(memory.id, text=SEARCH)
+    assert stated(bank) == {("Maya", "works_on", "search"), ("Maya", "lives_in", "Bern")}
+
+
 def test_facts_follow_every_change_of_the_text(bank: Bank) -> None:
     id = bank.remember(BILLING, extract=True).id
     bank.remove(id)

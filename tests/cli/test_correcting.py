@@ -96,6 +96,23 @@ def test_forgotten_memories_come_back_beside_unknown_ids(ask: Ask, bank: Bank) -
         assert "pieria unforget" in ask(*command).failed(1)
 
 
+def test_fact_of_a_memory_is_corrected_and_forgotten_by_id(ask: Ask, bank: Bank) -> None:
+    id = bank.facts.add("Maya", "works_on", "billing", memory="maya").id
+    told = ask("get", id).json
+    assert (told["text"], told["body"]["memory"], told["usage"]["accesses"]) == ("Maya works on billing.", "maya", 0)
+    assert "drawn from" in ask("get", id, "--no-json").out
+    said = "The memory maya, from which it was drawn, is unchanged."
+    assert said in ask("update", id, "Maya works on search.", "--no-json").out
+    assert 'Write "Maya works on …"' in ask("revise", id, "She left.").failed(2)
+    assert ask("history", id, "-q").ids == [f"{id}@1", f"{id}@2"]
+    assert "This works only on memories: use maya." in ask("pin", id).failed(1)
+    for command, ended in (("forget", "removed"), ("unforget", "")):
+        assert next(iter(ask(command, id).json.values()))[0]["ended"] == ended
+    assert ask("invalidate", id).json["valid_until"]
+    assert "the memory maya, its source" in str(ask("forget", id, "--purge", "--yes").json["unreached"])
+    assert ask("get", "maya", "-q").ids == ["maya"]
+
+
 def test_purge_asks_the_person_at_the_terminal(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
     bank.remember("APIs use JWT.", id="drawn", kind="summary")
     bank.link("drawn", "jwt", "provenance")

@@ -557,7 +557,7 @@ class Bank:
         known_at: Instant | None = None,
         include_removed: bool = False,
     ) -> Memory | None:
-        """Return the memory under an id, of any status, or None. `id@version` gives that version.
+        """Return the memory or fact under an id, of any status, or None. `id@version` gives that version.
 
         An existing id that ends like a version takes precedence. With `version`, the whole reference is the id.
         """

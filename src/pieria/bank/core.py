@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.bank.delete.quarantine_records import hold_to_quarantines, quarantine_error
 from pieria.bank.embedding.queue import Embedding
-from pieria.bank.facts.statements import Speaker, hold_to_statements
+from pieria.bank.facts.statements import Speaker, find_fact, hold_to_statements, ids_of_facts
 from pieria.bank.filters import asked_filter
 from pieria.bank.jobs.budget import BankMeter
 from pieria.bank.read.usage import Uses
@@ -239,18 +239,18 @@ class Core:
         return holder
 
     def holders(self, ids: Sequence[str]) -> dict[Core, list[str]]:
-        """Group the ids by the bank that holds them: this one or the user's bank `@me`.
+        """Group the ids of memories and facts by the bank that holds them: this one or the user's bank `@me`.
 
         Unknown ids belong to this bank.
         """
         with self.reading() as reader:
-            here = reader.states(ids)
+            here = known_ids(reader, ids)
         beyond = [id for id in ids if id not in here]
         user: Core | None = self.user_core(False) if beyond and not self.is_user_bank else None
-        there: Mapping[str, Stored] = {}
+        there: set[str] = set()
         if user is not None:
             with user.reading() as reader:
-                there = reader.states(beyond)
+                there = known_ids(reader, beyond)
         found: dict[Core, list[str]] = {}
         for id in ids:
             found.setdefault(user if user is not None and id in there else self, []).append(id)
@@ -264,7 +264,29 @@ class Core:
     def all_standing(self, reader: Reader, ids: Sequence[str]) -> list[Stored]:
         """Return the states of several ids, in their order, or raise."""
         found = reader.states(ids, self.opening(ids))
-        return [_in_force(reader, id, found.get(id)) for id in ids]
+        return [self._in_force(reader, id, found.get(id)) for id in ids]
+
+    def _in_force(self, reader: Reader, id: str, held: Stored | None) -> Stored:
+        if held is None:
+            raise self.missing(reader, id)
+        check_in_force(id, held.state.ended)
+        if held.state.ended == "revised":
+            head = held.state.superseded_by
+            raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
+        return held
+
+    def missing(self, reader: Reader, id: str) -> NotFoundError | ConflictError:
+        """Return the error for an id under which no memory is visible."""
+        held = quarantine_error(reader, id)
+        if held is not None:
+            return held
+        if reader.purged([id]):
+            return NotFoundError("memory", id, hint="The memory was purged: its content is erased for good.")
+        fact = find_fact(reader, id, self.filter())
+        if fact is not None and fact.memory is not None:
+            hint = f"This works only on memories: use {fact.memory}."
+            return ConflictError(f"it is a fact drawn from the memory {fact.memory}", ids=(id,), hint=hint)
+        return NotFoundError("memory", id, hint="`list` and `recall` return ids.")
 
     def newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
         """Return the newest revision of an id, now or at `known_at`; an id without revisions is its own."""
@@ -289,17 +311,11 @@ class Core:
         newest = self.newest_revision(reader, id)
         stands = self.known(reader, newest)
         if stands is None:
-            raise missing(reader, newest)
-        if since > max(stands.known_from, self.now()):
-            expected = f"a past time, such as the known_from of the version that you read ({_when(stands.known_from)})"
-            raise InputError(UNLESS, expected, _when(since))
-        if stands.known_from > since:
-            before = self.known(reader, self.newest_revision(reader, id, since), since)
-            read = f"it did not exist at {_when(since)}" if before is None else f"{_as_of(before)} was expected"
-            hint = f"Read the memory again, and repeat the call with its present known_from as {UNLESS}."
-            raise ConflictError(
-                f"the memory has changed: {read}, and {_as_of(stands)} is current", ids=(id,), hint=hint
-            )
+            raise self.missing(reader, newest)
+        before = self.known(reader, self.newest_revision(reader, id, since), since)
+        check_since(
+            id, since, self.now(), stands.known_from, _as_of(stands), None if before is None else _as_of(before)
+        )
 
     def check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
         """Raise unless every id exists and is visible, in any status."""
@@ -359,12 +375,40 @@ def last_read(problems: Problems, unless_changed_since: Instant | None) -> int |
     return None if unless_changed_since is None else problems.of(read_moment, unless_changed_since, UNLESS)
 
 
+def check_since(id: str, since: int, now: int, known_from: int, current: str, before: str | None) -> None:
+    """Raise `ConflictError` if the current version is not the one that the caller read at `since`."""
+    if since > max(known_from, now):
+        expected = f"a past time, such as the known_from of the version that you read ({_when(known_from)})"
+        raise InputError(UNLESS, expected, _when(since))
+    if known_from > since:
+        read = f"it did not exist at {_when(since)}" if before is None else f"{before} was expected"
+        hint = f"Read the memory again, and repeat the call with its present known_from as {UNLESS}."
+        raise ConflictError(f"the memory has changed: {read}, and {current} is current", ids=(id,), hint=hint)
+
+
 def _as_of(held: Stored) -> str:
-    return f"{held.state.id}@{held.state.version} of {_when(held.known_from)}"
+    return as_of(held.state.id, held.state.version, held.known_from)
+
+
+def as_of(id: str, version: int, known_from: int) -> str:
+    return f"{id}@{version} of {_when(known_from)}"
 
 
 def _when(known: int) -> str:
     return iso(moment(known))
+
+
+def known_ids(reader: Reader, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that memories or facts have, visible or not."""
+    memories = set(reader.states(ids))
+    rest = [id for id in ids if id not in memories]
+    return memories | ids_of_facts(reader, rest) if rest else memories
+
+
+def check_in_force(id: str, ended: str) -> None:
+    """Raise `ConflictError` if it was removed."""
+    if ended == "removed":
+        raise ConflictError("it was removed", ids=(id,), hint="Bring it back with `restore` first.")
 
 
 def check_decided(state: State) -> None:
@@ -372,24 +416,3 @@ def check_decided(state: State) -> None:
     if state.status in PROPOSAL_STATUSES:
         hint = "Accept it first: upkeep.accept, or pieria upkeep accept."
         raise ConflictError(f"it is {state.status}", ids=(state.id,), hint=hint)
-
-
-def _in_force(reader: Reader, id: str, held: Stored | None) -> Stored:
-    if held is None:
-        raise missing(reader, id)
-    if held.state.ended == "removed":
-        raise ConflictError("it was removed", ids=(id,), hint="Bring it back with `restore` first.")
-    if held.state.ended == "revised":
-        head = held.state.superseded_by
-        raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
-    return held
-
-
-def missing(reader: Reader, id: str) -> NotFoundError | ConflictError:
-    """Return the error for an id under which nothing is visible."""
-    held = quarantine_error(reader, id)
-    if held is not None:
-        return held
-    if reader.purged([id]):
-        return NotFoundError("memory", id, hint="The memory was purged: its content is erased for good.")
-    return NotFoundError("memory", id, hint="`list` and `recall` return ids.")

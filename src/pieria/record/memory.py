@@ -267,6 +267,16 @@ class Memory:
         return f"{self.id}@{self.version}"
 
     @property
+    def is_stored(self) -> bool:
+        """Return False for a fact drawn from a memory: what states it is made for the reply."""
+        return self.row > 0
+
+    @property
+    def drawn_from(self) -> str | None:
+        """The memory that this fact was drawn from. None for a memory of its own."""
+        return None if self.is_stored else self.body.get("memory")
+
+    @property
     def wing(self) -> str:
         return self.place.partition("/")[0]
 
@@ -292,6 +302,12 @@ class Memory:
         parts = {name: kind(**_own(kind, flat)) for name, kind in kinds.items()}
         plain = {part.name: flat[part.name] for part in fields(cls) if part.name not in kinds}
         return cls(**plain | parts | {name: Frozen(flat[name]) for name in ("body", "meta")})
+
+
+def unchanged_source(changed: Memory) -> list[str]:
+    """Return what did not change together with a fact: the memory that it was drawn from."""
+    source = changed.drawn_from
+    return [] if source is None else [f"The memory {source}, from which it was drawn, is unchanged."]
 
 
 def _own(kind: Any, flat: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,6 +103,23 @@ def test_facts_are_stated_ended_and_purged(served: Served) -> None:
     assert client.get(f"{fact}/history").status_code == client.post(f"{fact}/purge", json={}).status_code == 404
 
 
+def test_fact_of_a_memory_is_served_as_a_memory(served: Served) -> None:
+    client = served.client
+    triple = {"subject": "Maya", "predicate": "lives_in", "object": "Riga", "memory": "jwt"}
+    fact = f"{MEMORIES}/{client.post(FACTS, json=triple).json()['id']}"
+    read = client.get(fact).json()
+    assert (read["kind"], read["text"], read["body"]["memory"]) == ("fact", "Maya lives in Riga.", "jwt")
+    assert client.patch(fact, json={"text": "Maya lives in Rome."}).json()["version"] == 2
+    assert client.post(f"{fact}/revise", json={"text": "Maya lives in Oslo."}).json()["version"] == 3
+    assert client.patch(fact, json={"text": "She moved.", "tags": ["home"]}).status_code == 422
+    assert client.delete(fact).json()["ended"] == "removed"
+    assert (client.get(fact).status_code, client.post(f"{fact}/restore").json()["ended"]) == (404, "")
+    assert client.post(f"{fact}/invalidate", json={"replacement": "jwt"}).status_code == 422
+    assert client.post(f"{fact}/invalidate").json()["valid_until"]
+    assert len(client.get(f"{fact}/history").json()["memories"]) == 6
+    assert client.post(f"{fact}/purge").json()["unreached"][0].startswith("the memory jwt, its source")
+
+
 def test_lists_continue_with_a_cursor(served: Served) -> None:
     for number in range(4):
         served.client.post(MEMORIES, json={"text": f"number {number}"})

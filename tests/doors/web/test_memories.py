@@ -353,6 +353,12 @@ def test_a_memory_is_shown_with_its_facts_and_all_toolsets(served: Served) -> No
     assert f'href="{HERE}/graph?node=memory%3Amuch"' in text
 
 
+def test_id_of_a_drawn_fact_opens_its_memory(served: Served) -> None:
+    fact = served.bank.facts.add("Maya", "uses", "JWT", memory="jwt")
+    moved = served.client.get(f"{HERE}/memory?id={fact.id}", follow_redirects=False)
+    assert (moved.status_code, moved.headers["location"]) == (303, f"{HERE}/memory?id=jwt")
+
+
 def test_looking_at_pages_counts_as_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_COUNT_USES", "true")
     fill()

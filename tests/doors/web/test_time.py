@@ -131,6 +131,14 @@ def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
     ]
 
 
+def test_changes_of_drawn_facts_are_named_unless_in_quarantine(served: Served) -> None:
+    fact = served.bank.facts.add("Ada", "uses", "JWT", memory="jwt")
+    served.bank.update(fact.id, text="Ada uses PASETO.")
+    assert served.page(TIME).count("Ada uses PASETO") == 2
+    served.bank.quarantine(ids="jwt")
+    assert "PASETO" not in served.page(TIME)
+
+
 def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
     served.bank.facts.add("Ada", "studies_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
     for town in ("Bergen", "Tromsø"):

@@ -151,7 +151,7 @@ def test_fact_of_a_memory_has_its_own_history_and_end(ask: Ask, host: Host) -> N
     fact = host.bank.facts.add("Maya", "lives_in", "Porto", memory=id)
     assert [one["id"] for one in ask("get", id=id)["drawn"]] == [fact.id]
     told = ask("get", id=fact.id)
-    assert (told["text"], told["memory"], len(told["history"])) == ("Maya lives_in Porto", id, 1)
+    assert (told["text"], told["memory"], len(told["history"])) == ("Maya lives in Porto.", id, 1)
     removed = ask("forget", id=fact.id, how="remove")
     assert ask("get", id=fact.id)["status"] == "removed"
     ask("undo", change=removed["change"])

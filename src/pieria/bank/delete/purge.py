@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import blake2b
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from pieria.bank.core import Core, last_read
 from pieria.bank.delete.quarantine_records import without_reasons
+from pieria.bank.facts.drawn_facts import DrawnFact, check_unchanged, find_drawn, seen_versions
+from pieria.bank.facts.restatements import restatements
 from pieria.bank.facts.statements import statements_among
 from pieria.bank.graph.grounding import noted
 from pieria.bank.read.lineage import cuts, lineage
@@ -31,6 +33,7 @@ from pieria.record.fact import FactQuery
 from pieria.record.job import new_job
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.link import row_of as link_row
+from pieria.record.time import micros
 from pieria.record.trust import DECLINED_RULES
 from pieria.store.protocol import Reader, Writer
 
@@ -68,10 +71,36 @@ def purge(
 
 
 def _planned(reader: Reader, holder: Core, ids: list[str], since: int | None) -> Erasure:
-    holder.check_known(reader, ids, quarantined=True)
-    for id in ids:
+    filter = holder.filter().having(quarantined=True)
+    held = reader.states(ids)
+    drawn = {id: fact for id in ids if id not in held and (fact := find_drawn(reader, id, filter)) is not None}
+    memories = [id for id in ids if id not in drawn]
+    holder.check_known(reader, memories, quarantined=True)
+    for id in memories:
         holder.check_unchanged(reader, id, since)
-    return erasure(reader, holder, ids)
+    for fact in drawn.values():
+        check_unchanged(holder, fact, since)
+    planned = erasure(reader, holder, memories, tuple(drawn))
+    stated = statements_among(reader, memories)
+    return planned if not (drawn or stated) else _with_facts(reader, holder, planned, drawn, stated)
+
+
+def _with_facts(
+    reader: Reader, holder: Core, planned: Erasure, drawn: Mapping[str, DrawnFact], stated: Sequence[str]
+) -> Erasure:
+    """Return the plan with a receipt that counts the versions of facts and names what else states them."""
+    receipt, filter = planned.receipt, holder.filter()
+    versions = [version for fact in drawn.values() for version in fact.versions]
+    said = [*versions, *(version for id in stated for version in seen_versions(reader, id, filter))]
+    going = {*planned.changeset.erase, *drawn}
+    known = [(fact.id, micros(fact.known_from)) for fact in versions]
+    told = replace(
+        receipt,
+        erased={**receipt.erased, "versions": receipt.erased["versions"] + len(versions)},
+        unreached=tuple(dict.fromkeys((*restatements(reader, said, going, filter), *receipt.unreached))),
+        digest=digest(along=[receipt.digest], versions=known) if drawn else receipt.digest,
+    )
+    return planned._replace(receipt=told)
 
 
 def _summed(ids: tuple[str, ...], planned: list[Erasure], told: str | None) -> Receipt:

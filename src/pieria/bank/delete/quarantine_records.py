@@ -24,8 +24,8 @@ Numbers = dict[str, set[int]]
 
 
 def quarantine_error(reader: Reader, id: str) -> QuarantinedError | None:
-    """Return the error for a quarantined memory, with its time, author and reason, or None."""
-    numbers = reader.quarantines([id]).get(id)
+    """Return the error for a quarantined memory or fact, with its time, author and reason, or None."""
+    numbers = reader.quarantines([id]).get(id) or reader.quarantines([id], "fact").get(id)
     if not numbers:
         return None
     number = numbers[0]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pieria.bank.core import Core, last_read
 from pieria.bank.delete.purge import Erasure, check_told, digest, erasure, finished, standing_since
+from pieria.bank.facts.drawn_facts import is_drawn, remove_fact, restore_fact
 from pieria.bank.read.lineage import NAMING, lineage
 from pieria.bank.results.general import Forgotten
 from pieria.bank.write.person_only import told_again
@@ -33,6 +34,8 @@ def remove(core: Core, id: str, *, reason: str | None, unless_changed_since: Ins
     since = last_read(problems, unless_changed_since)
     problems.settle()
     holder = core.holder(id)
+    if is_drawn(holder, id):
+        return remove_fact(holder, id, kept_reason, since)
 
     def plan(writer: Writer) -> Changeset:
         held = holder.standing(writer, id)
@@ -46,6 +49,8 @@ def remove(core: Core, id: str, *, reason: str | None, unless_changed_since: Ins
 
 def restore(core: Core, id: str) -> Memory:
     holder = core.holder(check.identifier(id, "id"))
+    if is_drawn(holder, id):
+        return restore_fact(holder, id)
 
     def plan(writer: Writer) -> Changeset:
         held = writer.states([id], holder.opening([id])).get(id)

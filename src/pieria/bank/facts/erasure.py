@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pieria.bank.core import Core
 from pieria.bank.delete.purge import Erasure, check_told, digest, erasure, finished
+from pieria.bank.facts.restatements import restatements
 from pieria.bank.results.general import Receipt
 from pieria.errors import NotFoundError
-from pieria.facts.aliases import Aliases
-from pieria.facts.predicates import declared_name
 from pieria.facts.validity import as_written, was_seen
 from pieria.record.changeset import Changeset
-from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
-from pieria.record.filter import Filter, Viewer
-from pieria.record.memory import STATEMENT
+from pieria.record.fact import FactQuery
+from pieria.record.filter import Viewer
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
 
@@ -64,7 +62,7 @@ def _erasure(reader: Reader, core: Core, ids: Sequence[str]) -> Erasure:
         ids=tuple(ids),
         also=along.also,
         erased={"facts": len(ids), "versions": len(every)} | ({"memories": len(along.also)} if along.also else {}),
-        unreached=tuple(dict.fromkeys([*_kept_words(reader, versions, set(ids), filter), *along.unreached])),
+        unreached=tuple(dict.fromkeys([*restatements(reader, versions, ids, filter), *along.unreached])),
         digest=digest(facts=ids, versions=stretches, along=along.digest),
     )
     return Erasure(replace(planned.changeset, what="facts purge"), receipt)
@@ -74,29 +72,3 @@ def _missing(reader: Reader, id: str) -> NotFoundError:
     if reader.purged([id]):
         return NotFoundError("fact", id, hint="The fact was purged: its content is erased for good.")
     return NotFoundError("fact", id, hint="`query` and `timeline` show the ids.")
-
-
-def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
-    """Yield what else says the same in the bank, if visible."""
-    for id, held in reader.states(ids).items():
-        if held.state.kind != STATEMENT:
-            yield f"the memory {id}, whose older versions state it: `pieria forget --purge` erases it"
-    for memory in dict.fromkeys(fact.source_memory for fact in versions if fact.source_memory is not None):
-        yield f"the memory {memory}, its source: `pieria forget --purge` erases it"
-    aliases = Aliases(reader)
-    for fact in versions:
-        keys = FactQuery(
-            subject_keys=(folded(fact.subject),),
-            predicate_keys=(folded_predicate(fact.predicate),),
-            object_keys=(folded(fact.object),),
-            include_ended=True,
-            every_version=True,
-        )
-        for other in reader.facts(keys, as_written(filter)):
-            if other.id not in ids:
-                yield f"the fact {other.id}, which says the same"
-        for name in (fact.subject, fact.object):
-            if aliases.is_alias(name) or aliases.names(folded(name)):
-                yield f"the aliases of {name}: `pieria facts unalias` removes them"
-        if declared_name(reader, folded_predicate(fact.predicate)) is not None:
-            yield f"that {fact.predicate} was declared: `pieria facts declare` changes it"

@@ -72,3 +72,10 @@ class Read:
 def drawn_from(reader: Reader, id: str, filter: Filter) -> list[Fact]:
     """Return the facts that refer to the memory, of any source, removed ones included."""
     return reader.facts(FactQuery(memory=id, include_ended=True), filter.having(viewer=EVERYTHING).anything())
+
+
+def worded_first(reader: Reader, id: str, filter: Filter) -> dict[str, Fact]:
+    """Return the first version of each fact that refers to the memory. A fact that differs from it was corrected."""
+    query = FactQuery(memory=id, include_ended=True, every_version=True)
+    every = reader.facts(query, filter.having(viewer=EVERYTHING).anything())
+    return {fact.id: fact for fact in sorted(every, key=lambda fact: fact.known_from, reverse=True)}

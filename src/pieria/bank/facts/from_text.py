@@ -10,7 +10,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.bank.core import EVERYTHING, Core, Plan
-from pieria.bank.facts.extracted import MENTIONS, SOURCE, TIMES, UNSAID, Extracted, Read, Wanted, drawn_from
+from pieria.bank.facts.extracted import (
+    MENTIONS,
+    SOURCE,
+    TIMES,
+    UNSAID,
+    Extracted,
+    Read,
+    Wanted,
+    drawn_from,
+    worded_first,
+)
 from pieria.errors import InputError, PieriaError, PrivacyError
 from pieria.facts import statement as adding
 from pieria.facts.aliases import Aliases
@@ -141,18 +151,24 @@ def plans_of(core: Core, reader: Reader, found: Found) -> list[Plan]:
 def _change(core: Core, writer: Writer, found: Found, part: Iterable[Statement], *, is_first: bool) -> Changeset:
     """Return the facts to add, and in the first plan the end of facts that the text no longer states.
 
-    A fact that a user removed or ended is not added again.
+    A fact that a user removed, ended or corrected is not added again, and a corrected one stays.
     """
     filter = _seen_as(core, found.memory)
     held = drawn_from(writer, found.memory.id, filter)
-    there = {_key(fact) for fact in held if fact.reason != UNSAID or not fact.ended}
+    first = worded_first(writer, found.memory.id, filter)
+    was = {fact.id: _key(first[fact.id]) for fact in held}
+    there = {key for fact in held if fact.reason != UNSAID or not fact.ended for key in (_key(fact), was[fact.id])}
     rows: list[FactRow] = []
     if is_first:
         said = {_key(statement) for statement in (*found.mentions, *found.statements)}
         rows += [
             row_of(fact)._replace(ended="removed", reason=UNSAID)
             for fact in held
-            if not fact.ended and fact.source == SOURCE and _key(fact) not in said and _was_wanted(fact, found)
+            if not fact.ended
+            and fact.source == SOURCE
+            and _key(fact) == was[fact.id]
+            and _key(fact) not in said
+            and _was_wanted(fact, found)
         ]
     for statement in part:
         if _key(statement) not in there:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from pieria.errors import InputError
 from pieria.language.index_terms import labels
-from pieria.record.changeset import FACTS_STATED, Changeset, Stored, Write
+from pieria.record.changeset import FACTS_STATED, Changeset, Content, Stored, Write
 from pieria.record.days import first_day, last_day
 from pieria.record.draft import Draft, NewMemory
-from pieria.record.fact import FactQuery, FactRow, checked_name, folded, row_of
-from pieria.record.filter import Filter, Viewer
+from pieria.record.fact import Fact, FactQuery, FactRow, checked_name, folded, row_of
+from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import STATEMENT
 from pieria.record.privacy import find_secrets
 from pieria.record.time import moment
@@ -100,6 +100,19 @@ def facts_of(reader: Reader, ids: Sequence[str]) -> dict[str, FactRow]:
     return {fact.id: row_of(fact) for fact in found if fact.memory == fact.id}
 
 
+def find_fact(reader: Reader, id: str, filter: Filter) -> Fact | None:
+    """Return the visible fact of this id, removed or not, if no memory has the id."""
+    if reader.states([id]):
+        return None
+    found = reader.facts(FactQuery(ids=(id,), include_ended=True), filter.having(valid_at=ANY_TIME))
+    return found[0] if found else None
+
+
+def ids_of_facts(reader: Reader, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids that are facts, visible or not."""
+    return {fact.id for fact in reader.facts(FactQuery(ids=tuple(ids), include_ended=True), EVERYTHING)}
+
+
 def statements_among(reader: Reader, ids: Iterable[str]) -> list[str]:
     """Return the fact ids whose memory is only a statement."""
     wanted = list(ids)
@@ -149,7 +162,7 @@ def _worded(writer: Writer, write: Write, row: FactRow, zone: tzinfo) -> Write:
 
 
 def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | None, zone: tzinfo) -> None:
-    """Update the fact from its statement. A statement reworded into another text becomes a note."""
+    """Update the fact from its statement. A statement that an import reworded into another text becomes a note."""
     write = changeset.writes[number]
     state = write.state
     if row is None:
@@ -171,6 +184,24 @@ def _follow(writer: Writer, changeset: Changeset, number: int, row: FactRow | No
         changeset.facts.append(follows._replace(reason=state.reason))
     if not state.ended:
         changeset.writes[number] = _worded(writer, write, follows, zone)
+
+
+def check_wording(reader: Reader, content: Content, zone: tzinfo) -> None:
+    """Raise `InputError` if the new content of a statement is no longer its fact."""
+    for row in facts_of(reader, [content.id]).values():
+        corrected(content.text, row, zone)
+
+
+def corrected(text: str, row: FactRow, zone: tzinfo) -> FactRow:
+    """Return the fact with the object that the text states. Raise `InputError` if the text changes anything else."""
+    said, dates = _said(text, row, zone), _DATES.search(text.strip().rstrip(_ENDS))
+    if said is None:
+        hint = f'Write "{_beginning(row)} …". To say something else, remove the fact, and state that instead.'
+        raise InputError("text", "the sentence of this fact with another object", text, hint=hint)
+    if dates is not None and dates[0] not in sentence_of(row, zone):
+        hint = "Leave the dates out: valid_from and valid_until change them."
+        raise InputError("text", "the sentence of this fact without other dates", text, hint=hint)
+    return said
 
 
 def _said(text: str, row: FactRow, zone: tzinfo) -> FactRow | None:
@@ -202,11 +233,10 @@ def sentence_of(row: FactRow, zone: tzinfo = UTC) -> str:
 
 def object_in(sentence: str, row: FactRow) -> str | None:
     """Return the object in an edited sentence; None if the rest of the sentence changed."""
-    begins = f"{_beginning(row)} "
-    if folded(sentence[: len(begins)]) != folded(begins):
-        return None
-    rest = _DATES.sub("", sentence[len(begins) :].strip().rstrip(_ENDS)).strip()
-    return rest or None
+    for begins in (f"{_beginning(row)} ", f"{row.subject.strip()} {row.predicate.strip()} "):
+        if folded(sentence[: len(begins)]) == folded(begins):
+            return _DATES.sub("", sentence[len(begins) :].strip().rstrip(_ENDS)).strip() or None
+    return None
 
 
 def _beginning(row: FactRow) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pieria.bank.core import Core
+from pieria.bank.facts.drawn_facts import seen_versions
 from pieria.bank.results.general import Receipt
 from pieria.errors import InputError, NotFoundError
 from pieria.facts import predicates, query
@@ -18,14 +19,13 @@ from pieria.facts.aliases import Planned as PlannedAlias
 from pieria.facts.predicates import Predicate
 from pieria.facts.query import DIRECTIONS, Conflict, Entity, FactStats, Question, StatedFact
 from pieria.facts.statement import Planned, Statement, checked_statement, checked_time, checked_triple
-from pieria.facts.validity import Times, as_written, shown, statement_times, times_of, was_seen, with_start
+from pieria.facts.validity import Times, shown, statement_times, times_of, with_start
 from pieria.record import check
 from pieria.record.changeset import Change, Changeset
 from pieria.record.days import Given
 from pieria.record.draft import Instant, Problems
 from pieria.record.fact import (
     Fact,
-    FactQuery,
     FactRow,
     checked_name,
     checked_predicate,
@@ -271,15 +271,13 @@ class Facts:
 
     def history(self, fact_id: str) -> list[Fact]:
         """Return every version of a fact, oldest first, removed ones included."""
-        query = FactQuery(ids=(check.name(fact_id, "fact_id"),), include_ended=True, every_version=True)
-        filter = self._filter()
+        id = check.name(fact_id, "fact_id")
         with self._core.reading() as reader:
-            every = reader.facts(query, as_written(filter))
-            stated = statement_times(reader, every)
-            versions = [with_start(version, stated) for version in every if was_seen(reader, version, filter)]
+            versions = seen_versions(reader, id, self._filter())
+            stated = statement_times(reader, versions)
         if not versions:
             raise NotFoundError("fact", fact_id, hint="`query` and `timeline` show the ids.")
-        return sorted(versions, key=lambda fact: fact.known_from)
+        return [with_start(version, stated) for version in versions]
 
     def declare(self, predicate: str, single_valued: bool = True) -> list[Conflict]:
         """Declare whether a predicate has one value at a time. Change no fact; return the conflicts."""

@@ -8,8 +8,9 @@ from contextlib import suppress
 from math import inf
 from typing import Any, Unpack
 
-from pieria.bank.core import Core, missing
+from pieria.bank.core import Core, known_ids
 from pieria.bank.delete.quarantine_records import quarantine_error
+from pieria.bank.facts.drawn_facts import fact_history, open_fact, seen_versions
 from pieria.bank.filters import ListFilters, Names, for_lists, shared
 from pieria.bank.read.lineage import REVISES, reached
 from pieria.bank.results.general import Around, Page, Sessions, SessionSeen
@@ -19,7 +20,7 @@ from pieria.record import check
 from pieria.record.changeset import FOREVER, Change
 from pieria.record.cursor import foreign, is_share, is_whole, mark_of, parts_of, written
 from pieria.record.draft import Instant, NewMemory, Problems, checked
-from pieria.record.fact import Fact, FactQuery
+from pieria.record.fact import Fact
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
 from pieria.record.memory import End, Memory
@@ -56,7 +57,7 @@ def get(
         return _version(core.holder(reference), reference, version, known_at, include_removed)
     holder = core.holder(reference)
     with holder.reading() as reader:
-        exact = bool(reader.states([reference]))
+        exact = bool(known_ids(reader, [reference]))
     if not exact:
         holder = core.holder(parse_reference(reference)[0])
     return _opened(holder, reference, known_at, include_removed)
@@ -72,6 +73,9 @@ def _opened(core: Core, reference: str, known_at: Instant | None, include_remove
                 return None
             return reader.memories([held.state.row], filter).get(held.state.row)
         _check_free(core, reader, reference, filter)
+        fact = open_fact(core, reader, reference, None, filter, include_removed=include_removed)
+    if fact is not None:
+        return fact
     id, version = parse_reference(reference)
     return None if version is None else _version(core, id, version, known_at, include_removed)
 
@@ -90,7 +94,7 @@ def _version(core: Core, id: str, version: int, known_at: Instant | None, includ
     with core.reading() as reader:
         if not reader.states([id], filter.having(ids=(id,), known_at=None).anything()):
             _check_free(core, reader, id, filter)
-            return None
+            return open_fact(core, reader, id, version, filter, include_removed=include_removed)
         stretches = [
             memory
             for memory in reader.version(id, version)
@@ -201,7 +205,10 @@ def history(core: Core, id: str, *, revisions: bool) -> tuple[Memory, ...]:
     holder = core.holder(id)
     with holder.reading() as reader:
         if not reader.states([id], holder.opening([id])):
-            raise missing(reader, id)
+            facts = fact_history(holder, reader, id)
+            if not facts:
+                raise holder.missing(reader, id)
+            return facts
         ids = reached(reader, [id], lambda link, _: link.relation == REVISES) if revisions else [id]
         held = reader.quarantines(ids)
         free = [each for each in ids if each not in held]
@@ -225,16 +232,12 @@ def changes(core: Core, since: int, limit: int | None, *, last: int | None, of: 
 
 
 def _changes_of(core: Core, id: str) -> list[Change]:
-    from pieria.facts.validity import as_written, was_seen
-
     holder = core.holder(check.identifier(id, "of"))
-    query = FactQuery(ids=(id,), include_ended=True, every_version=True)
     with holder.reading() as reader:
         stretches: list[Memory | Fact] = [one for one in reader.history(id) if holder.viewer.sees(one)]
-        filter = as_written(holder.filter())
-        stretches += [one for one in reader.facts(query, filter) if was_seen(reader, one, filter)]
+        stretches += seen_versions(reader, id, holder.filter())
         if not stretches:
-            raise missing(reader, id)
+            raise holder.missing(reader, id)
         times = {micros(time) for one in stretches for time in (one.known_from, one.known_until) if time is not None}
         return reader.changes_at(sorted(times))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pieria.bank.core import Core
 from pieria.bank.delete.quarantine import LEADING, notes_with
+from pieria.bank.facts.drawn_facts import find_drawn
 from pieria.bank.read.context import KEPT
 from pieria.bank.read.lineage import Origin, lineage
 from pieria.bank.results.general import Drawn, Telling, Trace
@@ -60,7 +61,7 @@ def _traced(core: Core, reader: Reader, name: str, value: str, limit: int) -> Tr
     rows = [shown[id].state.row for id in ids if id in shown][:limit]
     memories = {one.id: one for one in reader.memories(rows, seen.having(ids=None)).values()}
     items = [_memory(memories[id], whole.memories[id], held["memory"]) for id in ids if id in memories]
-    facts = [_fact(fact, held["fact"]) for fact in whole.facts if fact.source_memory is None or fact.memory in shown]
+    facts = [_fact(fact, held["fact"]) for fact in whole.facts if _is_shown(fact, value, shown)]
     states = reader.states(ids)
     counts = Counter(states[id].state.kind for id in ids if id in states)
     if whole.facts:
@@ -80,6 +81,9 @@ def _whole(core: Core, reader: Reader, name: str, value: str) -> Whole:
     everything = core.everything()
     facts: dict[str, Fact] = {}
     if name == "id":
+        drawn = find_drawn(reader, value, core.filter().having(quarantined=True))
+        if drawn is not None:
+            return Whole({}, [drawn.fact])
         core.check_known(reader, [value], quarantined=True)
         begun = [value]
     else:
@@ -97,6 +101,10 @@ def _whole(core: Core, reader: Reader, name: str, value: str) -> Whole:
     if not memories and not facts:
         raise NotFoundError(name, value, hint="`count` by source or session lists them.")
     return Whole(memories, list(facts.values()))
+
+
+def _is_shown(fact: Fact, asked: str, shown: Collection[str]) -> bool:
+    return fact.source_memory is None or fact.id == asked or fact.memory in shown
 
 
 def _named(whole: Whole) -> Iterator[tuple[Held, list[str]]]:

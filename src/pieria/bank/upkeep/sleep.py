@@ -85,8 +85,8 @@ class Sleep:
         self._embed()
         with core.reading() as reader:
             state = _state(reader, core.now(), self._force)
-            rested = reader.records(PLACES).get(RESTED)
-            is_rested = rested is not None and rested["state"] == state
+            rested = reader.records(PLACES).get(RESTED, {})
+            is_rested = rested.get("state") == state
             place = _place(reader)
             renewals = [] if is_rested else list(self._outgrown(reader))
             aged = sleep.due_levels(reader, core.now(), self._limit)

@@ -10,10 +10,11 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
-from pieria.bank.core import Core, missing
+from pieria.bank.core import Core
 from pieria.bank.delete.quarantine_records import hold_to_quarantines
 from pieria.bank.facts.extracted import Read, Wanted
 from pieria.bank.facts.extraction import draw
+from pieria.bank.facts.statements import ids_of_facts
 from pieria.bank.write.reversals import hold_to_reversals
 from pieria.bank.write.said_again import said_again
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
@@ -275,6 +276,7 @@ def _find_ids(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int, Memo
     given = [draft.new.id for draft in drafts if draft.new.id is not None]
     standing = reader.states(given)
     purged = reader.purged(given)
+    facts = ids_of_facts(reader, given)
     seen: set[str] = set()
     for number, draft in enumerate(drafts):
         id = draft.new.id
@@ -287,9 +289,11 @@ def _find_ids(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int, Memo
         seen.add(id)
         held = standing.get(id)
         if held is None:
+            if id in facts:
+                raise ConflictError("the id is taken", ids=(id,), hint="A fact has it; use another id.")
             continue
         if reader.quarantines([id]):
-            raise missing(reader, id)
+            raise core.missing(reader, id)
         if held.state.ended:
             raise ConflictError(f"the id was {held.state.ended}", ids=(id,), hint="Restore it or use another id.")
         if draft.new.unless_exists != "id":

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Any, TypedDict, Unpack
 
 from pieria.bank.core import EVERYTHING, Core, check_decided, last_read
+from pieria.bank.facts.drawn_facts import check_trusted, correct_fact, end_fact, is_drawn
 from pieria.bank.facts.extracted import Read
 from pieria.bank.facts.extraction import draw_anew, was_drawn
+from pieria.bank.facts.statements import check_wording
 from pieria.bank.read.lineage import REVISES
 from pieria.bank.write.person_only import told_again
 from pieria.errors import ConflictError, InputError
@@ -21,7 +24,7 @@ from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.draft import Draft, Instant, NewMemory, Problems, checked, moment, seen_by
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
-from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
+from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, STATEMENT, TIERS, Memory
 from pieria.record.time import is_over, iso
 from pieria.record.time import moment as at_moment
 from pieria.record.trust import GIVEN, PERSON, TRUST, lowered
@@ -78,6 +81,8 @@ def update(
     way = core.via if via is None else problems.of(check.one_of, via, "via", GIVEN)
     problems.settle()
     holder = core.holder(id)
+    if is_drawn(holder, id):
+        return correct_fact(holder, id, given, changes, kept_reason, since, way)
     if holder.is_user_bank and "scope" in given:
         raise InputError("scope", "no change of scope: the user's memories stay in the user's bank", given["scope"])
 
@@ -91,6 +96,8 @@ def update(
         write = Write(changed)
         if contents:
             write = next_version(holder, writer, held, changed, contents, way) or write
+            if held.state.kind == STATEMENT and "text" in given:
+                _check_fact(writer, write, held.state, way, holder.zone)
         unchanged = held.state if kept_reason is not None else held.state._replace(reason=None)
         if write.content is None and write.state == unchanged:
             return Changeset("update")
@@ -143,6 +150,9 @@ def revise(
     speaker = _speaker(problems, author or core.author, author_type or core.author_type)
     problems.settle()
     holder = core.holder(id)
+    if _is_fact(holder, id):
+        _check_unsigned(author=author, author_type=author_type, at=at)
+        return update(core, id, reason=reason, unless_changed_since=unless_changed_since, via=None, **named)
     revised = new_id()
     before_it: list[str] = []
 
@@ -194,6 +204,8 @@ def invalidate(
         problems.found.append(InputError("replacement", "another memory's id", replacement))
     problems.settle()
     holder = core.holder(id)
+    if is_drawn(holder, id):
+        return end_fact(holder, id, ends, replacement, kept_reason, since)
     if replacement is not None:
         other = core.holder(check.identifier(replacement, "replacement"))
         with other.reading() as reader:
@@ -207,7 +219,9 @@ def invalidate(
             until = held.valid_until
             if replacement in (None, held.superseded_by):
                 raise ConflictError("the memory was no longer valid at that time", ids=(id,))
-        if held.valid_from is not None and until <= held.valid_from:
+        # A fact may end the instant it began, and stays in its history.
+        is_instant = held.kind == STATEMENT and until == held.valid_from
+        if held.valid_from is not None and until <= held.valid_from and not is_instant:
             raise InputError("at", "a time after the memory's valid_from", at, hint="Or use remove.")
         leads_to = replacement or held.superseded_by
         changed = held._replace(valid_until=until, superseded_by=leads_to, reason=kept_reason)
@@ -229,6 +243,30 @@ def pin(core: Core, id: str, pinned: bool) -> Memory:
         return changeset
 
     return holder.changed(id, plan)
+
+
+def _check_fact(reader: Reader, write: Write, held: State, via: str, zone: tzinfo) -> None:
+    """Raise if a new text is no longer the statement's fact, or has less trust than the fact."""
+    if write.content is not None:
+        check_wording(reader, write.content, zone)
+        check_trusted(held.id, via, held)
+
+
+def _is_fact(core: Core, id: str) -> bool:
+    """Return whether a revision keeps the id, because it is a fact's."""
+    with core.reading() as reader:
+        held = core.known(reader, id)
+    if held is None:
+        return is_drawn(core, id)
+    return held.state.kind == STATEMENT and held.state.ended != "revised"
+
+
+def _check_unsigned(**given: object) -> None:
+    problems = Problems()
+    for name, value in given.items():
+        if value is not None:
+            problems.found.append(InputError(name, "no value: a revised fact stays the same fact", value))
+    problems.settle()
 
 
 def _checked(

@@ -124,6 +124,7 @@ def show_memory(memory: Memory, usage: Usage) -> Parts:
             ("id", f"{memory.id}  version {memory.version}"),
             ("standing", _standing(memory)),
             ("kind", memory.kind),
+            ("drawn from", memory.drawn_from),
             ("place", memory.place),
             ("tags", ("  ".join(memory.tags), "cyan")),
             ("entities", "  ".join(memory.entities)),

@@ -8,7 +8,7 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.ids import new_id
-from pieria.record.memory import LISTED_KINDS, Memory
+from pieria.record.memory import LISTED_KINDS, STATEMENT, Memory, unchanged_source
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import (
@@ -127,7 +127,7 @@ def update_drawer(
     before = as_it_is(bank, drawer_id)
     given: dict[str, Any] = {}
     if content is not None and content != before.text:
-        given |= {"text": content, "entities": named(content)}
+        given |= {"text": content} if before.kind == STATEMENT else {"text": content, "entities": named(content)}
     where = f"{_kept(wing, before.wing, 'wing')}/{_kept(room, before.room, 'room')}"
     if where != before.place:
         given["place"] = where
@@ -149,6 +149,8 @@ def update_drawer(
         "chunks": 1,
         "closets_deleted": 0,
     }
+    if changed and unchanged_source(after):
+        told["hint"] = " ".join(unchanged_source(after))
     return told if changed else {**told, "noop": True}
 
 

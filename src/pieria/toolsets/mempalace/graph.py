@@ -194,6 +194,8 @@ def _check_drawer(bank: Bank, id: str | None, where: str, parameter: str) -> Non
         why = "It is not there."
     elif drawer.id != id:
         why = f"It is an earlier version of {drawer.id}."
+    elif not drawer.is_stored:
+        why = f"It is a fact drawn from {drawer.drawn_from}."
     elif drawer.place != where:
         why = f"It is in {drawer.place}."
     else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import InputError
 from pieria.record.link import DRAWN_FROM, End, Link
-from pieria.record.memory import Memory
+from pieria.record.memory import STATEMENT, Memory, unchanged_source
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemex.words import cleaned, days, opened, score, seconds, tag, warned
 
@@ -80,7 +81,7 @@ def edit_memory(
         "strength": memory.strength,
         **_labelled(memory),
         "message": f"Memory {memory.id} is now version {memory.version}",
-        **warned(memory),
+        **warned(memory, unchanged_source(memory)),
     }
 
 
@@ -92,6 +93,12 @@ def forget_memory(call: Call, memory_id: str, erase: bool, reason: str | None = 
         message = f"Memory {memory_id} is erased, with its history"
         return {"memory_id": memory_id, "status": "erased", "changed": True, "also": list(receipt.also),
                 "unreached": list(receipt.unreached), "message": message}  # fmt: skip
+    if memory.kind == STATEMENT:
+        # An archived statement would leave its fact in force.
+        removed = bank.remove(memory_id, reason=reason)
+        message = f"The fact {memory_id} is removed; recover_memory brings it back"
+        return {"memory_id": memory_id, "status": "removed", "changed": True, "message": message,
+                **warned(removed, unchanged_source(removed))}  # fmt: skip
     if memory.status == "archived":
         return {"memory_id": memory_id, "status": "archived", "changed": False, "message": "It was archived before"}
     bank.update(memory_id, status="archived", reason=reason)
@@ -109,8 +116,10 @@ def recover_memory(call: Call, memory_id: str) -> dict[str, Any]:
         before = [one.status for one in bank.history(memory_id) if one.status != "archived"]
         memory = bank.update(memory_id, status=before[-1] if before else "active")
     message = f"Memory {memory_id} is {memory.status} again" if changed else f"It is {memory.status} already"
-    left = bank.upkeep.retained(memory_id)[memory_id].score
     told = {"memory_id": memory_id, "status": memory.status, "changed": changed, "message": message}
+    if not memory.is_stored:
+        return told
+    left = bank.upkeep.retained(memory_id)[memory_id].score
     return told if left >= bank.fading.forget else {**told, "warnings": [FADED.format(score=left)]}
 
 
@@ -177,21 +186,28 @@ def open_memories(
     bank = call.bank
     wanted = list(dict.fromkeys([memory_ids] if isinstance(memory_ids, str) else memory_ids))
     found = {id: memory for id in wanted if (memory := bank.get(id)) is not None and memory.id == id}
-    left = bank.upkeep.retained(list(found)) if found else {}
-    shown = []
-    for id, memory in found.items():
-        one = left[id]
-        told = _whole(memory, one.used.accesses, one.last_used, bank)
-        if include_scores:
-            told |= {
-                "score": score(one.score),
-                "retention": score(one.retention),
-                "review_priority": score(one.urgency) or None,
-            }
-        if include_relations:
-            told["relations"] = _relations(bank, memory.id)
-        shown.append(told)
+    stored = [id for id, memory in found.items() if memory.is_stored]
+    left = bank.upkeep.retained(stored) if stored else {}
+    shown = [
+        _opened(bank, memory, left.get(id), scores=include_scores, relations=include_relations)
+        for id, memory in found.items()
+    ]
     return {"count": len(shown), "memories": shown, "not_found": [id for id in wanted if id not in found]}
+
+
+def _opened(bank: Bank, memory: Memory, left: Any, *, scores: bool, relations: bool) -> dict[str, Any]:
+    """Return the memory for a reply. A fact drawn from a memory does not fade, so it has no scores and uses."""
+    uses, last_used = (0, memory.at) if left is None else (left.used.accesses, left.last_used)
+    told = _whole(memory, uses, last_used, bank)
+    if scores and left is not None:
+        told |= {
+            "score": score(left.score),
+            "retention": score(left.retention),
+            "review_priority": score(left.urgency) or None,
+        }
+    if relations:
+        told["relations"] = _relations(bank, memory.id)
+    return told
 
 
 def create_relation(
@@ -220,7 +236,7 @@ def create_relation(
     }
 
 
-def _whole(memory: Memory, uses: int, last_used: int, bank: Bank) -> dict[str, Any]:
+def _whole(memory: Memory, uses: int, last_used: datetime | int, bank: Bank) -> dict[str, Any]:
     return {
         "id": memory.id,
         "content": memory.text,

@@ -70,10 +70,10 @@ def opened(bank: Bank, id: str, *, include_removed: bool = False) -> Memory:
     memory = bank.get(id, include_removed=include_removed)
     if memory is not None and memory.id == id:
         return memory
+    if memory is None and bank.get(id, include_removed=True) is not None:
+        raise ConflictError("it was removed", ids=(id,), hint="recover_memory brings it back.")
     # Raises for an unknown id, and says so if it was purged.
     bank.upkeep.retained(id)
-    if bank.get(id, include_removed=True) is not None:
-        raise ConflictError("it was removed", ids=(id,), hint="recover_memory brings it back.")
     raise NotFoundError("memory", id)
 
 

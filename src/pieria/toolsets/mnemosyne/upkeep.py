@@ -12,7 +12,7 @@ from pieria.bank import Bank
 from pieria.bank.results.general import Stats
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError
 from pieria.record.banks import same_bank
-from pieria.record.memory import GIVEN_KINDS, Memory
+from pieria.record.memory import GIVEN_KINDS, Memory, unchanged_source
 from pieria.record.time import is_over
 from pieria.toolsets.host import Call, Host
 from pieria.toolsets.mnemosyne.words import LONGEST, here, stamp
@@ -78,6 +78,7 @@ def update(call: Call, memory_id: str, content: str | None = None, importance: f
         "memory_id": after.id,
         "changed": changed,
         "version": after.version,
+        "warnings": unchanged_source(after),
         **here(call, bank),
     }
 
@@ -96,6 +97,7 @@ def invalidate(call: Call, memory_id: str, replacement_id: str | None = None) ->
         "valid_until": stamp(memory.valid_until),
         "replacement_id": memory.superseded_by,
         "undo": None if already else _way_back(bank, memory),
+        "warnings": unchanged_source(memory),
         **here(call, bank),
     }
 

@@ -87,6 +87,10 @@ class Lineage:
         """Return the id that this one superseded, if any."""
         return self._before.get(id)
 
+    def before_version(self, memory: Memory) -> str | None:
+        """Return what this version superseded. A fact keeps its id, so that may be an earlier version of it."""
+        return next(self.revision_of(one) for one in self.revisions if one.key == (memory.id, memory.version))
+
     def nodes(self) -> list[dict[str, Any]]:
         """Return the revisions for a reply. A removed observation shows its states and reasons but no text."""
         gone = self.head.removed

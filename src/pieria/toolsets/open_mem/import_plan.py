@@ -288,7 +288,8 @@ class _Made:
             known = self._known(record)
             self._standing(target, record, known)
             for source in record.values.get("sources") or ():
-                if source in self._ids or self.bank.get(source) is not None:
+                held = self.bank.get(source)
+                if source in self._ids or (held is not None and held.is_stored):
                     self._link(record, target, DRAWN_FROM, source, known, None)
 
     def _known(self, record: Record) -> int:

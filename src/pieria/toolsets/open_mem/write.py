@@ -7,7 +7,7 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError
 from pieria.record.banks import USER_BANK
-from pieria.record.memory import Memory
+from pieria.record.memory import Memory, unchanged_source
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.history import Lineage, standing
 from pieria.toolsets.open_mem.words import (
@@ -90,13 +90,15 @@ def revise(
     if importance is not None:
         changes["importance"] = share_of(importance)
     revised = bank.revise(head.id, **changes, reason=reason)
-    previous = Lineage(bank, revised.id).before(revised.id)
+    lineage = Lineage(bank, revised.id)
+    previous = lineage.before_version(revised)
     sum_up(bank, revised)
     data = {"previousId": previous, "newId": revised.id, "observation": told(revised, previous)}
-    resolved = {id: previous} if previous != id else None
+    resolved = {id: previous} if id not in (previous, revised.id) else None
     screened = Screened(bank, [title, narrative, reason, *(concepts or [])])
-    hidden = [PUT_AWAY] if revised.status == ARCHIVED else None
-    return answer(call, bank, data, **screened.as_dict(), resolved=resolved, warnings=hidden)
+    hidden = [PUT_AWAY] if revised.status == ARCHIVED else []
+    warnings = [*hidden, *unchanged_source(revised)] or None
+    return answer(call, bank, data, **screened.as_dict(), resolved=resolved, warnings=warnings)
 
 
 def remove(call: Call, id: str, reason: str | None = None) -> Answer:
@@ -109,7 +111,7 @@ def remove(call: Call, id: str, reason: str | None = None) -> Answer:
     removed = bank.remove(head.id, reason=reason)
     sum_up(bank, removed)
     data = {"id": head.id, "tombstoned": True, "deletedAt": told(removed)["deletedAt"], "reason": removed.reason}
-    return answer(call, bank, data, **Screened(bank, [reason]).as_dict())
+    return answer(call, bank, data, **Screened(bank, [reason]).as_dict(), warnings=unchanged_source(removed) or None)
 
 
 def _bare(value: Any) -> Any:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.banks import USER_BANK
-from pieria.record.fact import Fact
-from pieria.record.memory import STATEMENT
+from pieria.record.memory import STATEMENT, Memory, unchanged_source
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.pieria.words import WHERE_IDS_ARE, change_that_made, done, noticed, numbered
@@ -22,46 +20,37 @@ def correct(call: Call, id: str, text: str, reason: str | None = None) -> Spoken
     except ConflictError as problem:
         hint = "Undo the removal first: get shows its change." if before is None else problem.hint
         raise ConflictError(problem.reason, problem.ids, hint=hint) from problem
-    if before is not None and before.row == after.row:
+    if before is not None and before.reference == after.reference:
         return done(f"{after.id} says so already: nothing was changed.", id=after.id, version=after.version)
     change = change_that_made(bank, after)
     said = f"{after.id} is now version {after.version}; the old text stays in its history."
-    return done(said, id=after.id, version=after.version, change=change, warnings=noticed(after))
+    return done(
+        said, id=after.id, version=after.version, change=change, warnings=[*unchanged_source(after), *noticed(after)]
+    )
 
 
 def forget(call: Call, id: str, how: str, reason: str | None = None) -> Spoken:
     bank = call.bank
-    memory = bank.get(id, include_removed=how == "erase")
-    if memory is None or memory.kind == STATEMENT:
-        return _forget_fact(bank, _fact(bank, id), how, reason)
+    memory = bank.get(id, include_removed=True)
+    if memory is None:
+        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE)
     if how == "erase":
         receipt = bank.purge(id)
         beyond = [f"Not reached: {one}." for one in receipt.unreached]
         return done(_erased(id, len(receipt.also)), id=id, erased=dict(receipt.erased), warnings=beyond)
     ended = bank.invalidate(id, reason=reason) if how == "end" else bank.remove(id, reason=reason)
-    said = f"{id} held until now." if how == "end" else f"{id} is removed."
-    return done(said, id=id, change=change_that_made(bank, ended))
+    said = f"{id} is removed." if ended.removed else f"{id} held until now."
+    return done(said, id=id, change=change_that_made(bank, ended), warnings=_said_elsewhere(call, ended))
 
 
-def _fact(bank: Bank, id: str) -> Fact:
-    try:
-        return bank.facts.history(id)[-1]
-    except NotFoundError as problem:
-        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE) from problem
-
-
-def _forget_fact(bank: Bank, fact: Fact, how: str, reason: str | None) -> Spoken:
-    if how == "erase":
-        receipt = bank.facts.purge(fact.id)
-        beyond = [f"Not reached: {one}." for one in receipt.unreached]
-        return done(_erased(fact.id, len(receipt.also)), id=fact.id, erased=dict(receipt.erased), warnings=beyond)
-    if how == "end":
-        ended = bank.facts.invalidate(fact.subject, fact.predicate, fact.object, reason=reason)[0]
-        said = f"{fact.id} held until now."
-    else:
-        ended = bank.facts.remove(fact.id, reason=reason)
-        said = f"{fact.id} is removed."
-    return done(said, id=fact.id, change=change_that_made(bank, ended))
+def _said_elsewhere(call: Call, ended: Memory) -> list[str]:
+    """Return the facts that still say what an ended or removed fact said."""
+    if ended.kind != STATEMENT:
+        return []
+    facts = (call.host.having(bank_name=USER_BANK).bank if ended.scope == "user" else call.bank).facts
+    fact = facts.history(ended.id)[-1]
+    others = facts.query(fact.subject, fact.predicate, fact.object)
+    return [*unchanged_source(ended), *(f"The fact {one.id} says the same, and still holds." for one in others)]
 
 
 def _erased(id: str, also: int) -> str:

@@ -23,7 +23,6 @@ from pieria.toolsets.pieria.words import (
     noticed,
     present,
     stretch,
-    triple,
     whole,
 )
 
@@ -91,34 +90,33 @@ def context(call: Call, query: str | None = None, files: list[str] | None = None
 def get_(call: Call, id: str) -> Spoken:
     bank = call.bank
     memory = bank.get(id, include_removed=True)
-    told = _fact(bank, id) if memory is None else _memory(bank, memory)
+    if memory is None:
+        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE)
+    told = _whole(bank, memory)
     return Spoken(told, in_words(told))
 
 
-def _memory(bank: Bank, memory: Memory) -> dict[str, object]:
+def _whole(bank: Bank, memory: Memory) -> dict[str, object]:
     made = {change.at: change for change in bank.changes(of=memory.id)}
     history = [
         stretch(held, None if held.text == memory.text else held.text[:LONGEST], made.get(held.known_from), held.scope)
         for held in bank.history(memory.id)
     ]
-    # A removed memory has no neighbours.
-    sources = [] if memory.removed else bank.neighbors(memory.id, relation=DRAWN_FROM, direction="out", limit=LISTED)
     drawn = bank.trace(memory.id, limit=LISTED).items
     lists = {
         "history": history,
-        "sources": [excerpt(one.memory) for one in sources if one.memory is not None],
+        "sources": [excerpt(one) for one in _sources(bank, memory)],
         "drawn": [{"id": one.id, "text": one.excerpt} for one in drawn if one.id != memory.id],
     }
     return {**whole(memory), **present(lists)}
 
 
-def _fact(bank: Bank, id: str) -> dict[str, object]:
-    try:
-        versions = bank.facts.history(id)
-    except NotFoundError as problem:
-        raise NotFoundError("memory", id, hint=WHERE_IDS_ARE) from problem
-    made = {change.at: change for change in bank.changes(of=id)}
-    fact = versions[-1]
-    text = f"{fact.subject} {fact.predicate} {fact.object}"
-    history = [stretch(one, None, made.get(one.known_from), "bank") for one in versions]
-    return {**triple(fact, bank.zone), "text": text, "history": history}
+def _sources(bank: Bank, memory: Memory) -> list[Memory]:
+    if memory.drawn_from is not None:
+        source = bank.get(memory.drawn_from)
+        return [] if source is None else [source]
+    if memory.removed or not memory.is_stored:
+        # A removed memory has no neighbours.
+        return []
+    found = bank.neighbors(memory.id, relation=DRAWN_FROM, direction="out", limit=LISTED)
+    return [one.memory for one in found if one.memory is not None]

@@ -99,7 +99,7 @@ def whole(memory: Memory) -> dict[str, Any]:
         "kind": memory.kind,
         "title": memory.title,
         "tags": list(memory.tags),
-        "body": dict(memory.body),
+        **({"body": dict(memory.body)} if memory.is_stored else memory.body),
         "importance": memory.importance,
         "scope": memory.scope,
         "place": memory.place,
@@ -138,7 +138,7 @@ def sentence(fact: Fact, zone: tzinfo) -> str:
     return f"{said} ({' '.join(times)})" if times else said
 
 
-def stretch(held: Memory | Fact, text: str | None, change: Change | None, scope: str) -> dict[str, Any]:
+def stretch(held: Memory, text: str | None, change: Change | None, scope: str) -> dict[str, Any]:
     """Return one entry of a history: what was known from when on, and the change that made it so."""
     told = {
         "known_from": iso(held.known_from),

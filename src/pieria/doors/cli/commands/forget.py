@@ -58,7 +58,7 @@ def forget(
     yes: bool,
     unless_changed_since: str | None,
 ) -> None:
-    """Remove memories, so that no search finds them. `pieria unforget` restores them.
+    """Remove memories or facts, so that no search finds them. `pieria unforget` restores them.
 
     --source and --of-session remove everything from there, and everything derived from that alone. This is one change,
     which `pieria undo` reverts.
@@ -104,7 +104,7 @@ def forget(
 @speaking
 @click.pass_obj
 def unforget(call: Call, /, ids: tuple[str, ...]) -> None:
-    """Restore removed memories unchanged."""
+    """Restore removed memories or facts unchanged."""
     with call.opened() as bank:
         for_each(call, ids, "restored", bank.restore)
 

@@ -19,6 +19,7 @@ from pieria.errors import NotFoundError
 from pieria.record.ids import parse_reference
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES
 from pieria.record.time import iso, system_clock
+from pieria.record.usage import Usage
 
 if TYPE_CHECKING:
     from pieria import Bank, Memory
@@ -147,12 +148,13 @@ def recall(call: Call, /, query: tuple[str, ...], plan: bool, jsonl: bool, **val
 @speaking
 @click.pass_obj
 def get(call: Call, /, reference: str, known_at: Any, removed: bool) -> None:
-    """Show the current version of a memory, or another one."""
+    """Show the current version of a memory or fact, or another one."""
     with call.opened(reading=True) as bank:
         memory = bank.get(reference, known_at=known_at, include_removed=removed)
         if memory is None:
             raise _missing(bank, reference, known_at)
-        usage = bank.usage(memory.id)[memory.id]
+        # A fact drawn from a memory is not used, only its memory is.
+        usage = bank.usage(memory.id)[memory.id] if memory.is_stored else Usage()
     call.reply({**memory.as_dict(), "usage": usage.as_dict()}, show_memory(memory, usage), [memory.id])
 
 
@@ -227,7 +229,7 @@ def count(call: Call, /, by: str | None, **values: Any) -> None:
 @speaking
 @click.pass_obj
 def history(call: Call, /, id: str, revisions: bool, jsonl: bool) -> None:
-    """Show every version of a memory, and every change of its status, oldest first."""
+    """Show every version of a memory or fact, and every change of its status, oldest first."""
     with call.opened(reading=True) as bank:
         stretches = bank.history(id, revisions=revisions)
     if jsonl:

@@ -29,7 +29,7 @@ from pieria.errors import (
 )
 from pieria.record.banks import USER_BANK
 from pieria.record.json_text import parsed
-from pieria.record.memory import GIVEN_STATUSES, KINDS, SCOPES, TIERS
+from pieria.record.memory import GIVEN_STATUSES, KINDS, SCOPES, TIERS, unchanged_source
 from pieria.record.time import system_clock
 from pieria.record.trust import HEARSAY
 
@@ -290,6 +290,8 @@ def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 
     New content becomes the next version under the same id; the history keeps the old version. TEXT may be - for
     standard input.
+
+    ID may be a fact's: TEXT is then its sentence with another object.
     """
     changes = _changes(text, clear, values)
     begun = system_clock()
@@ -310,7 +312,7 @@ def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...], **values: Any) -> None:
     """Replace a memory by a new one with a new id, and link the two.
 
-    The new memory copies the fields that are not given. TEXT may be - for standard input.
+    The new memory copies the fields that are not given. TEXT may be - for standard input. A fact keeps its id.
     """
     changes = _changes(text, clear, values)
     with call.opened() as bank:
@@ -327,7 +329,7 @@ def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 @speaking
 @click.pass_obj
 def invalidate(call: Call, /, id: str, **values: Any) -> None:
-    """Mark a memory as no longer valid. It stays in the bank, and recall finds it for earlier times."""
+    """Mark a memory or fact as no longer valid. It stays in the bank, and recall finds it for earlier times."""
     with call.opened() as bank:
         memory = bank.invalidate(id, **given(values))
     call.reply(memory.as_dict(), _said(("invalidated ", "green"), memory), [memory.id])
@@ -375,3 +377,5 @@ def _said(what: tuple[str, str], memory: Memory) -> Parts:
     yield line(what, (memory.id, "bold"), (f"  version {memory.version}", "dim"))
     if memory.flags:
         yield line(("noticed ", "yellow"), "  ".join(memory.flags))
+    for said in unchanged_source(memory):
+        yield line((said, "dim"))

@@ -137,6 +137,8 @@ def _listed(asked: Asked) -> Answer:
 
 def _open(asked: Asked) -> Answer:
     memory = opened(asked, asked.given.get("version"), past=True)
+    if memory.drawn_from is not None:
+        return Moved(asked.path("memory", id=memory.drawn_from))
     newest = opened(asked)
     stands = not newest.ended
     tied = asked.bank.neighbors(newest.id, limit=TIED) if stands else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pieria.doors.http.schemas import flag, text, whole
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, LAST
-from pieria.errors import AccessError, InputError, NotFoundError
+from pieria.errors import AccessError, InputError, NotFoundError, QuarantinedError
 from pieria.record.time import is_over
 from pieria.toolsets import Access
 
@@ -180,13 +180,19 @@ def _entries(asked: Asked, before: int | None) -> list[Entry]:
 
 def _about(asked: Asked, change: Change) -> Iterator[Named]:
     for id in change.ids[:NAMED]:
-        memory = asked.bank.get(id, include_removed=True)
-        if memory is not None:
-            yield Named(memory.title or memory.text, asked.path("memory", id=id), memory.ended)
-        elif change.what.startswith("facts"):
-            yield from _fact(asked, id)
-        elif id.startswith(OF_A_SESSION):
-            yield from _session(asked, id.removeprefix(OF_A_SESSION))
+        # No page shows what is in quarantine.
+        with suppress(QuarantinedError):
+            yield from _named(asked, change, id)
+
+
+def _named(asked: Asked, change: Change, id: str) -> Iterator[Named]:
+    memory = asked.bank.get(id, include_removed=True)
+    if memory is not None and memory.is_stored:
+        yield Named(memory.title or memory.text, asked.path("memory", id=id), memory.ended)
+    elif memory is not None or change.what.startswith("facts"):
+        yield from _fact(asked, id)
+    elif id.startswith(OF_A_SESSION):
+        yield from _session(asked, id.removeprefix(OF_A_SESSION))
 
 
 def _session(asked: Asked, id: str) -> Iterator[Named]:
