@@ -17,6 +17,8 @@ NOTES = [
     line.split("\t") for line in Path(__file__).with_name("month_of_notes.tsv").read_text("utf-8").splitlines() if line
 ]
 """Three subjects of six notes each, and eight notes that stand alone: day, subject, text."""
+WORDY = Path(__file__).with_name("wordy_session.txt").read_text("utf-8").splitlines()
+"""A session of fourteen notes with a decision, a date, an open question and much chatter."""
 POND = "The pond by the mill was measured at 40 cm on {} and the heron was there with Omar."
 
 
@@ -52,6 +54,15 @@ def test_summary_keeps_decisions_dates_amounts_and_open_ends(bank: Bank, clock: 
     wanted = {"kiln": ["890", "1,220"], "roof": ["9,400", "14 May", "Still open"], "talk": ["Vienna", "180"]}
     missing = {subject: [one for one in each if one not in texts[subject]] for subject, each in wanted.items()}
     assert missing == {"kiln": [], "roof": [], "talk": []}
+
+
+def test_wordy_session_keeps_its_decision_its_date_and_its_open_end(bank: Bank, clock: HandClock) -> None:
+    for number, text in enumerate(WORDY):
+        bank.remember(text, session="importer", at=clock.now - timedelta(days=3, minutes=-number))
+    slept = bank.upkeep.sleep()
+    text = " ".join(one.text for one in slept.summaries)
+    assert [word for word in ("Rust instead of Go", "18 September", "ask Jonas") if word not in text] == []
+    assert all(2 * told <= said for told, said in words_of(slept))
 
 
 def test_new_note_joins_the_summary_of_its_subject(bank: Bank, clock: HandClock) -> None:

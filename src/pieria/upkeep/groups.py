@@ -122,11 +122,28 @@ def _on_subjects(
     every = in_time({note.row: note for note in (*notes, *(s for one in growing for s in one.sources))}.values())
     number = {note.row: place for place, note in enumerate(every)}
     before = [[number[source.row] for source in one.sources] for one in growing]
-    for group in subjects([note_of(note) for note in every], _matrix(every, vectors), before, prior):
+    compared = list(map(note_of, every, _sittings(every)))
+    for group in subjects(compared, _matrix(every, vectors), before, prior):
         members = [every[place] for place in group]
         summary = next((held[member.row] for member in members if member.row in held), None)
         if any(member.row in new for member in members) and len(members) >= LEAST:
             yield Group(members, summary)
+
+
+def _sittings(notes: Sequence[Memory]) -> list[int | None]:
+    """Return a number for each note that its session shares with it, without a pause between them."""
+    last: dict[str, tuple[int, int]] = {}
+    found: list[int | None] = []
+    for place, note in enumerate(notes):
+        if note.session is None:
+            found.append(None)
+            continue
+        at = micros(note.at)
+        sitting, before = last.get(note.session, (place, at))
+        sitting = place if at - before > PAUSE else sitting
+        last[note.session] = sitting, at
+        found.append(sitting)
+    return found
 
 
 def _matrix(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> NDArray[np.float32]:

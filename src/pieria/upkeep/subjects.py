@@ -32,6 +32,8 @@ NAMED, RARE, USUAL = 1.0, 0.5, 0.2
 """Weights of shared names, words and everyday words, by the log of their rarity."""
 MOST_WORDS = 8.0
 """The most that the shared words of one sort count."""
+SITTING = 2.0
+"""What it counts, in deviations, that two notes were written in one sitting."""
 ALIKE = 4.0
 """A note that is less like all others than this, in deviations, keeps its own company."""
 NEIGHBOURS = 16
@@ -66,13 +68,15 @@ class Note:
     words: frozenset[str]
     names: frozenset[str]
     """Those of the words that may be names: with a capital within a sentence, or with a shape of their own."""
+    sitting: int | None = None
+    """A number that notes have in common that were written in one go."""
 
 
-def note_of(memory: Memory) -> Note:
+def note_of(memory: Memory, sitting: int | None = None) -> Note:
     text = f"{memory.title or ''} {memory.text[:READ]}"
     labels = " ".join((*memory.tags, *memory.entities))
     said = frozenset(term for term in terms(f"{text} {labels}") if _tells(term))
-    return Note(said, frozenset(terms(f"{' '.join(_NAME.findall(text))} {labels}")) & said)
+    return Note(said, frozenset(terms(f"{' '.join(_NAME.findall(text))} {labels}")) & said, sitting)
 
 
 def _tells(term: str) -> bool:
@@ -195,9 +199,10 @@ class _Words:
             if number > 1:
                 self._weights[word] = sort, weight * log(total / number) if total > number else weight * log(2)
         self._seen: defaultdict[str, list[int]] = defaultdict(list)
+        self._sittings: defaultdict[int, list[int]] = defaultdict(list)
 
     def shared(self, number: int, first: int) -> Matrix:
-        """Return the weight of the words shared with each note from `first` to before `number`."""
+        """Return the weight of what is shared with each note from `first` to before `number`."""
         np = self._numpy
         sums = np.zeros((3, number - first), np.float32)
         least, most = COMMON_IN
@@ -213,6 +218,11 @@ class _Words:
             places.append(number)
         limits = MOST_WORDS * np.array([[NAMED], [RARE], [USUAL]], np.float32)
         shared: Matrix = np.minimum(sums, limits).sum(axis=0)
+        sitting = self._notes[number].sitting
+        if sitting is not None:
+            near = np.array(self._sittings[sitting], np.int64) - first
+            shared[near[near >= 0]] += SITTING
+            self._sittings[sitting].append(number)
         return shared
 
     def forget(self, before: int) -> None:

@@ -31,6 +31,8 @@ CUT_IN, CLAUSES = 600, 8
 """Characters of a sentence in which it is cut into clauses, and the most cuts: a longer one is hardly prose."""
 TELLING = 2
 """The fewest terms of an informative sentence: "Fixed." and "Ok." have fewer."""
+MATTERS = 3.0
+"""What the tokens of a decision count, and those of what is open."""
 IDLE = 0.4
 """The share of its value that a question or a greeting keeps."""
 BASE = -1.9
@@ -107,7 +109,17 @@ def _sentences(said: Sequence[Said]) -> Iterator[_Sentence]:
 def _weight(text: str) -> float:
     if len({term for term in terms(text) if term not in STOP_WORDS}) < TELLING:
         return 0.0
-    return IDLE if text.endswith(("?", "？")) or begins_with_cue("passing.greetings", lowered(text[:200])) else 1.0
+    low = lowered(text[:CUT_IN])
+    if begins_with_cue("passing.greetings", low):
+        return IDLE
+    if _cue("decisions").search(low) or _cue("open").search(low):
+        return MATTERS
+    return IDLE if text.endswith(("?", "？")) else 1.0
+
+
+@cache
+def _cue(key: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(pack('clauses')[key].split())})\b")
 
 
 @cache
