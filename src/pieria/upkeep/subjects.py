@@ -41,7 +41,7 @@ NEIGHBOURS = 16
 WINDOW = 2_048
 """Notes before a note that it is compared with."""
 BLOCK = 512
-COMMON_IN = (20, 200)
+COMMON_IN = (20, 80)
 """A word in more notes of a window than a third, but at least and at most so many, tells no subject."""
 TOGETHER = 0.3
 """The least mean closeness of two groups that are one subject: 1 if all keep the same company."""
@@ -304,8 +304,12 @@ class _Clusters:
 
     def _closeness(self, one: int, other: int) -> float:
         """Return the mean similarity of company over all pairs."""
-        small, large = sorted((self._sums[one], self._sums[other]), key=len)
-        common = sum(weight * large.get(number, 0.0) for number, weight in small.items())
+        small, large = self._sums[one], self._sums[other]
+        if len(small) > len(large):
+            small, large = large, small
+        common = 0.0
+        for number in small.keys() & large.keys():
+            common += small[number] * large[number]
         return common / (len(self._members[one]) * len(self._members[other]))
 
     def _merge(self, one: int, other: int) -> None:
