@@ -47,9 +47,11 @@ TOGETHER = 0.3
 """The least mean closeness of two groups that are one subject: 1 if all keep the same company."""
 MOST = 40
 """Members of a group: more are several subjects."""
-PRIOR = 40
+PRIOR = 10
 """Notes that the spread of unrelated texts counts as, so that a small bank on one subject is not compared with itself
 alone."""
+SHRUNK = 20
+"""Notes of nothing that the mean of the vectors counts as well, so that in a small bank it is not a subject."""
 SAMPLE = 2_000
 _NAME = re.compile(r"(?<=[^\W_],\s)[^\W\d_a-z]\w+|(?<=[^\W_]\s)[^\W\d_a-z]\w+|\w*[a-z][A-Z]\w*|\w+[-_./]\w*\d\w*")
 
@@ -155,7 +157,7 @@ def _centred(vectors: Matrix, prior: Spread | None) -> tuple[Matrix, Spread, NDA
 
     has = np.any(vectors != 0, axis=1)
     count = int(has.sum())
-    shared = vectors[has].sum(axis=0) / (count + PRIOR / 2)
+    shared = vectors[has].sum(axis=0) / (count + SHRUNK)
     centred = np.where(has[:, None], vectors - shared, 0).astype(np.float32)
     centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9)
     own = spread_of(centred[has])
