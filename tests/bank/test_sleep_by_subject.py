@@ -91,15 +91,17 @@ def test_forgotten_source_leaves_the_summary_of_the_rest(bank: Bank, clock: Hand
     assert {source.id for source in renewed.sources} == {source.id for source in roof.sources} - {offer.id}
     assert "9,400" not in held(bank, renewed.id).text
     for source in renewed.sources[1:]:
-        bank.remove(source.id)
-    bank.upkeep.sleep()
+        bank.invalidate(source.id)
+    clock.move(minutes=1)
+    shown, slept = bank.upkeep.sleep(dry_run=True), bank.upkeep.sleep()
+    assert shown.reasons[1:] == slept.reasons[1:] == ("1 summary has too few sources left",)
     assert bank.get(renewed.id) is None and held(bank, renewed.sources[0].id).tier == "working"
 
 
 def test_reworded_summary_stays_as_it_is(bank: Bank, clock: HandClock) -> None:
     remember_month(bank, clock)
     [roof] = [one for one in bank.upkeep.sleep().summaries if "9,400" in one.text]
-    bank.update(roof.id, text="The roof is Pell's matter.", body={"type": "summary"})
+    bank.update(roof.id, text="The roof is Pell's matter.")
     bank.remove(roof.sources[0].id)
     bank.upkeep.sleep()
     assert held(bank, roof.id).text == "The roof is Pell's matter."
@@ -135,12 +137,16 @@ def test_same_thing_said_on_three_days_is_settled(bank: Bank, clock: HandClock) 
     assert held(bank, first.id).tier == "settled"
 
 
-def test_less_trusted_texts_settle_nothing(bank: Bank, clock: HandClock) -> None:
-    first = bank.remember("The mill pond freezes in January.", unless_exists="text")
-    for _ in range(3):
+@pytest.mark.parametrize("way", [{}, {"unless_exists": "text"}])
+def test_only_equally_trusted_texts_settle_a_note(bank: Bank, clock: HandClock, way: dict[str, Any]) -> None:
+    first = bank.remember("The mill pond freezes in January.", **way)
+    settled = []
+    for via in ("outside", "outside", "agent", "agent"):
         clock.move(days=2)
-        bank.remember("The mill pond freezes in January.", unless_exists="text", via="outside")
-    assert bank.upkeep.sleep().settled == () and held(bank, first.id).tier != "settled"
+        bank.remember("The mill pond freezes in January.", via=via, **way)
+        clock.move(days=2)
+        settled.append([one.memory.id for one in bank.upkeep.sleep().settled])
+    assert settled == [[], [], [], [first.id]]
 
 
 def test_reasons_say_why_a_note_was_left_out(bank: Bank, clock: HandClock) -> None:

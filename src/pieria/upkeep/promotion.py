@@ -106,13 +106,13 @@ def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: An
 
 
 def _same(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
-    """Yield groups with the same meaning and audience, with at least one of the new rows."""
-    by_words: dict[tuple[Audience, tuple[str, ...]], list[Memory]] = {}
+    """Yield groups with the same meaning, audience and trust, with at least one of the new rows."""
+    by_words: dict[tuple[Audience, float, tuple[str, ...]], list[Memory]] = {}
     for memory in memories:
-        by_words.setdefault((audience_of(memory), tuple(terms(memory.text))), []).append(memory)
-    alike: dict[Audience, list[list[Memory]]] = {}
-    for (audience, _), group in by_words.items():
-        alike.setdefault(audience, []).append(group)
+        by_words.setdefault((audience_of(memory), memory.trust, tuple(terms(memory.text))), []).append(memory)
+    alike: dict[tuple[Audience, float], list[list[Memory]]] = {}
+    for (audience, trust, _), group in by_words.items():
+        alike.setdefault((audience, trust), []).append(group)
     for groups in alike.values():
         yield from (group for group in _joined(groups, new, vectors) if any(memory.row in new for memory in group))
 

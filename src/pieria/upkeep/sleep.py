@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from itertools import chain, count, islice
 from statistics import median
 from typing import Any, NamedTuple
@@ -97,12 +98,12 @@ def free_id(reader: Reader, group: Sequence[Memory]) -> str | None:
     raise AssertionError("numbers end")
 
 
-def summary_of(id: str, group: Group, mind: Mind) -> Summary | None:
+def summary_of(id: str, group: Group, mind: Mind, zone: tzinfo) -> Summary | None:
     """Return the summary of a group, or None if it would only repeat its sources.
 
     A language model's words are checked: what names a person, a number or a date that no source names is not used.
     """
-    texts = [said(memory) for memory in group.members]
+    texts = [said(memory, zone) for memory in group.members]
     length = sum(len(entry.text.split()) for entry in texts)
     if length < GLANCE:
         return None
@@ -123,14 +124,24 @@ def _room(level: int, words: int) -> int:
     return max(int(SHARES[level] * words), min(SHORT, words // 2))
 
 
-def said(memory: Memory) -> Said:
-    return Said(memory.text, memory.author, f"{memory.at:%Y-%m-%d}")
+def said(memory: Memory, zone: tzinfo = UTC) -> Said:
+    return Said(memory.text, memory.author, f"{memory.at.astimezone(zone):%Y-%m-%d}")
 
 
 def digest_of(sources: Sequence[Memory]) -> str:
     """Return a key that changes whenever a source of a summary changes, comes or goes."""
     told = "\n".join(sorted(memory.reference for memory in sources))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def wording_of(text: str) -> str:
+    """Return a key of a summary's own words: it differs once somebody has reworded it."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def is_own(summary: Memory) -> bool:
+    """Return whether a sleep worded this summary, and nobody has changed it since."""
+    return summary.body.get("wording") == wording_of(summary.text)
 
 
 def content_of(summary: Summary) -> dict[str, Any]:
@@ -143,6 +154,7 @@ def content_of(summary: Summary) -> dict[str, Any]:
         "sources": len(summary.sources),
         "words": sum(len(memory.text.split()) for memory in summary.sources),
         "digest": digest_of(summary.sources),
+        "wording": wording_of(summary.text),
     }
     return {
         "text": summary.text,
@@ -308,5 +320,5 @@ def room(memory: Memory, level: int) -> int:
     return max(SHORT, _room(level, words)) if isinstance(words, int) else OLDER_WORDS[level]
 
 
-def shortened(memory: Memory, level: int, mind: Mind) -> Shortened:
-    return Shortened(memory, level, mind.summarize([said(memory)], room(memory, level)).strip())
+def shortened(memory: Memory, level: int, mind: Mind, zone: tzinfo) -> Shortened:
+    return Shortened(memory, level, mind.summarize([said(memory, zone)], room(memory, level)).strip())

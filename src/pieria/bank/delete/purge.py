@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from pieria.bank.core import Core, last_read
 from pieria.bank.delete.quarantine_records import without_reasons
 from pieria.bank.facts.drawn_facts import DrawnFact, check_unchanged, find_drawn, seen_versions
-from pieria.bank.facts.restatements import restatements
 from pieria.bank.facts.statements import statements_among
 from pieria.bank.graph.grounding import noted
 from pieria.bank.read.lineage import cuts, lineage
@@ -89,6 +88,8 @@ def _with_facts(
     reader: Reader, holder: Core, planned: Erasure, drawn: Mapping[str, DrawnFact], stated: Sequence[str]
 ) -> Erasure:
     """Return the plan with a receipt that counts the versions of facts and names what else states them."""
+    from pieria.bank.facts.restatements import restatements
+
     receipt, filter = planned.receipt, holder.filter()
     versions = [version for fact in drawn.values() for version in fact.versions]
     said = [*versions, *(version for id in stated for version in seen_versions(reader, id, filter))]

@@ -14,7 +14,6 @@ from pieria.bank.core import as_of, check_in_force, check_since
 from pieria.bank.delete.quarantine_records import quarantine_error
 from pieria.bank.facts.statements import corrected, find_fact, sentence_of
 from pieria.errors import ConflictError, InputError
-from pieria.facts.validity import Span, as_written, shown, spanned, statement_times, was_seen, written_span
 from pieria.record.changeset import Changeset, State
 from pieria.record.draft import NewMemory, Problems, checked
 from pieria.record.fact import Fact, FactQuery, FactRow, row_of
@@ -25,6 +24,7 @@ from pieria.record.trust import AGENT, TRUST, lowest, may_overturn
 
 if TYPE_CHECKING:
     from pieria.bank.core import Core
+    from pieria.facts.validity import Span
     from pieria.store.protocol import Reader, Writer
 
 CHANGEABLE = ("text", "confidence", "valid_from", "valid_until")
@@ -44,15 +44,21 @@ class DrawnFact(NamedTuple):
     @property
     def span(self) -> Span:
         """The time of its memory. No answer shows the fact to hold for longer."""
+        from pieria.facts.validity import spanned
+
         return spanned(None, None) if self.source is None else spanned(self.source.valid_from, self.source.valid_until)
 
     @property
     def shown(self) -> Fact:
+        from pieria.facts.validity import shown
+
         return shown(self.fact, {self.fact.source_memory: self.span}, {})
 
     @property
     def held(self) -> Span:
         """The time that it holds. Without a start of its own it holds from when it was stated."""
+        from pieria.facts.validity import written_span
+
         return written_span(self.shown, self.stated, self.span)
 
     @property
@@ -70,6 +76,8 @@ class DrawnFact(NamedTuple):
 def seen_versions(reader: Reader, id: str, filter: Filter) -> list[Fact]:
     """Return the versions of a fact that this viewer may see, oldest first."""
     query = FactQuery(ids=(id,), include_ended=True, every_version=True)
+    from pieria.facts.validity import as_written, was_seen
+
     every = [fact for fact in reader.facts(query, as_written(filter)) if was_seen(reader, fact, filter)]
     return sorted(every, key=lambda fact: fact.known_from)
 
@@ -84,6 +92,8 @@ def find_drawn(reader: Reader, id: str, filter: Filter, zone: tzinfo = UTC) -> D
         return None
     source = None if fact.memory is None else reader.states([fact.memory], filter.anything()).get(fact.memory)
     state = None if source is None else source.state
+    from pieria.facts.validity import statement_times
+
     return DrawnFact(fact, seen_versions(reader, id, filter), state, zone, statement_times(reader, [fact]))
 
 
@@ -245,6 +255,8 @@ def _check_time(row: FactRow, source: Span, parameter: str) -> None:
     begin, end = row.valid_from, row.valid_until
     if begin is not None and end is not None and end <= begin:
         raise InputError("valid_until", f"a time after valid_from ({iso(moment(begin))})", iso(moment(end)))
+    from pieria.facts.validity import spanned
+
     if spanned(begin, end).within(source) is None:
         hint = "A fact holds no longer than the memory that it was drawn from."
         raise InputError(parameter, "a time at which the fact's memory holds", None, hint=hint)

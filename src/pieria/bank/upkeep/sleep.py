@@ -67,7 +67,7 @@ class Sleep:
         self._bank, self._dry_run, self._force, self._limit = bank, dry_run, force, limit
         self._progress, self._whole, self._done = progress, 0, 0
         self._settled: frozenset[str] = frozenset()
-        self._again: set[str] = set()
+        self._unsummarized: set[str] = set()
         """Members of groups that got no summary."""
         self._tally: Counter[str] = Counter()
         """How many memories were left out, by reason."""
@@ -97,7 +97,10 @@ class Sleep:
         self._renew(renewals)
         self._go_over(place)
         self._shorten(aged)
-        self.slept = replace(self.slept, reasons=tuple(self._reasons()))
+        # A summary may be worded again and then grow.
+        latest = {summary.id: summary for summary in self.slept.summaries}
+        self._add(summaries=tuple(latest.values()))
+        self._add(reasons=tuple(self._reasons()))
         if not self._dry_run and self._is_complete:
             self._remember_rest()
         return self.slept
@@ -130,7 +133,7 @@ class Sleep:
                 again = reader.records(SAID_AGAIN)
             if not memories:
                 break
-            self._part(memories, before, growing, vectors, again)
+            self._go_over_part(memories, before, growing, vectors, again)
             after, ahead, left = sleep.place_of(memories[-1]), ahead - len(memories), left - len(memories)
             self._add(examined=self.slept.examined + len(memories))
         self._add(left=self.slept.left + due.number - self.slept.examined)
@@ -138,7 +141,7 @@ class Sleep:
         if not self._dry_run and after != place:
             core.apply(lambda _: Changeset("sleep", records=[Record(PLACES, PLACE, after)]))
 
-    def _part(
+    def _go_over_part(
         self,
         memories: Sequence[Memory],
         before: Sequence[Memory],
@@ -150,19 +153,19 @@ class Sleep:
         settled = promotion.settled(memories, before, vectors, again)
         self._settled = frozenset(one.memory.id for one in settled)
         self._whole += len(groups)
-        self._each(groups, self._sum_up)
+        self._act_on_each(groups, self._sum_up)
         together = {member.row for group in groups for member in group.members}
         alone = [memory for memory in memories if memory.row not in together]
         unseen = sum(memory.row not in vectors for memory in alone) if vectors else 0
         self._tally["vectors"] += unseen
         self._tally["alone"] += len(alone) - unseen
         # Sources without a summary are examined again, and settled then.
-        settled = [one for one in settled if one.memory.id not in self._again]
+        settled = [one for one in settled if one.memory.id not in self._unsummarized]
         if settled and not self._dry_run:
             self._bank.core.apply(lambda writer: promotion.changes(writer, settled, "sleep", tier="settled"))
         self._add(settled=(*self.slept.settled, *settled))
 
-    def _each(self, groups: Sequence[Group], act: Callable[[Group], None]) -> None:
+    def _act_on_each(self, groups: Sequence[Group], act: Callable[[Group], None]) -> None:
         """Act on each group. An interrupted sleep keeps what is finished."""
         try:
             for group in groups:
@@ -176,20 +179,20 @@ class Sleep:
             if self.stopped is None:
                 act(group)
             else:
-                self._put_off(group)
+                self._leave_for_later(group)
         except PieriaError as problem:
             self._fail(group, problem)
-        self._tell()
+        self._report_progress()
 
     def _fail(self, group: Group, problem: PieriaError) -> None:
         if problem.retryable:
             self.stopped = problem
-            self._put_off(group)
+            self._leave_for_later(group)
         else:
             self.problem = self.problem or problem
             ids = tuple(memory.id for memory in group.members)
             self._add(failed=(*self.slept.failed, Failure(ids, problem.message)))
-            self._again.update(ids)
+            self._unsummarized.update(ids)
 
     def _sum_up(self, group: Group) -> None:
         if group.held is None:
@@ -198,15 +201,14 @@ class Sleep:
         else:
             id = group.held.id
         if id is None:
-            self._put_off(group)
+            self._leave_for_later(group)
             return
-        made = sleep.summary_of(id, group, self._bank.mind)
+        made = sleep.summary_of(id, group, self._bank.mind, self._bank.zone)
         if made is None:
             self._tally["short"] += len(group.members)
-            self._again.update(memory.id for memory in group.members)
             return
-        draft = self._bank.core.screening.draft(checked(sleep.new_memory(made)))
-        summary = replace(made, text=draft.text)
+        summary = replace(made, text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
+        draft = self._bank.core.screening.draft(checked(sleep.new_memory(summary)))
         self._waiting.append((summary, draft))
         # The rules take less time for a summary than its write; a model's words are written at once.
         if self._bank.core.llm is not None or len(self._waiting) >= WRITTEN_AT_ONCE:
@@ -243,7 +245,8 @@ class Sleep:
                 self._invented += summary.invented
                 self._add(summaries=(*self.slept.summaries, summary))
             else:
-                self._put_off(Group(summary.sources))
+                self._tally["changed"] += len(summary.sources)
+                self._leave_for_later(Group(summary.sources))
 
     def _renewed(self, writer: Writer, summary: Summary, before: Memory) -> Changeset | None:
         """Return the change that puts another text into a summary, with links to its present sources."""
@@ -274,11 +277,11 @@ class Sleep:
         """Yield the summaries of sleeps that were not reworded by anybody, latest first, with their sources."""
         asked = Filter(
             now=self._bank.core.now(), viewer=Viewer(everything=True), kinds=(sleep.SUMMARY,), source=sleep.BY,
-            status=("active",), pinned=False,
+            status=("active",), valid_at=ANY_TIME,
         )  # fmt: skip
         left = most
         for part in sleep.selected(reader, asked, order="newest"):
-            ours = [memory for memory in part[:left] if "digest" in memory.body]
+            ours = [memory for memory in part[:left] if sleep.is_own(memory)]
             yield from self._with_sources(reader, ours, asked)
             if left is not None and (left := left - len(part)) <= 0:
                 return
@@ -288,24 +291,27 @@ class Sleep:
         for link in reader.links([End("memory", id) for id in drawn], DRAWN_FROM) if drawn else ():
             if link.source.name in drawn:
                 drawn[link.source.name].append(link.target.name)
-        states = reader.states({id for ids in drawn.values() for id in ids})
+        # What has been removed or has ended is no source any more.
+        rest = asked.having(kinds=None, source=None, status=None, valid_at=None)
+        states = reader.states({id for ids in drawn.values() for id in ids}, rest)
         rows = {id: held.state.row for id, held in states.items() if not held.state.ended}
-        every = asked.having(kinds=(), source=None, pinned=None, status=None, valid_at=ANY_TIME)
-        held = reader.memories(list(rows.values()), every)
+        held = reader.memories(list(rows.values()), rest)
         for memory in summaries:
             found = [held[rows[id]] for id in drawn[memory.id] if id in rows and rows[id] in held]
             yield Summarized(memory, in_time(found))
 
     def _renew(self, groups: Sequence[Group]) -> None:
-        self._each(groups, self._renew_one)
+        self._act_on_each(groups, self._renew_one)
 
     def _renew_one(self, group: Group) -> None:
         """Word a summary again from the sources that are left; remove it if too few are."""
         assert group.held is not None
         if len(group.members) >= grouping.LEAST - 1:
             self._sum_up(group)
-        elif not self._dry_run:
-            self._let_go(group.held, group.members)
+        elif not group.held.pinned:
+            self._tally["baseless"] += 1
+            if not self._dry_run:
+                self._let_go(group.held, group.members)
 
     def _let_go(self, summary: Memory, sources: Sequence[Memory]) -> None:
         """Remove a summary; its last sources are due again."""
@@ -331,7 +337,7 @@ class Sleep:
             self._attempt(Group([memory]), lambda _, memory=memory, level=level: self._shorten_one(memory, level))  # type: ignore[misc]
 
     def _shorten_one(self, memory: Memory, level: int) -> None:
-        made = sleep.shortened(memory, level, self._bank.mind)
+        made = sleep.shortened(memory, level, self._bank.mind, self._bank.zone)
         made = made._replace(text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
         if self._dry_run or self._is_rewritten(made):
             self._add(shortened=(*self.slept.shortened, made))
@@ -339,7 +345,8 @@ class Sleep:
     def _is_rewritten(self, made: Shortened) -> bool:
         """Write a shortened summary, and return False if it has changed meanwhile."""
         core, memory = self._bank.core, made.memory
-        contents = {"text": made.text, "body": {**memory.body, "level": made.level}}
+        wording = {"wording": sleep.wording_of(made.text)} if sleep.is_own(memory) else {}
+        contents = {"text": made.text, "body": {**memory.body, "level": made.level, **wording}}
 
         def plan(writer: Writer) -> Changeset:
             held = writer.states([memory.id]).get(memory.id)
@@ -350,11 +357,11 @@ class Sleep:
 
         return core.apply(plan) is not None
 
-    def _put_off(self, group: Group) -> None:
+    def _leave_for_later(self, group: Group) -> None:
         self._add(left=self.slept.left + len(group.members))
-        self._again.update(memory.id for memory in group.members)
+        self._unsummarized.update(memory.id for memory in group.members)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         self._done += 1
         if self._progress is None:
             return
@@ -372,6 +379,8 @@ class Sleep:
         for key, (one, several) in REASONS.items():
             if number := self._tally[key]:
                 yield one if number == 1 else several.format(number)
+        if not self.slept.examined and not self._tally.total():
+            yield "nothing is due: there are no notes, observations or turns that no sleep has processed"
         if self._refused:
             yield f"the embedder failed: {self._refused}"
         if self._invented:
@@ -389,6 +398,8 @@ REASONS = {
     "alone": ("1 note has no like", "{} notes have no like"),
     "young": ("1 is younger than a day", "{} are younger than a day"),
     "vectors": ("1 waits for its vector", "{} wait for their vectors"),
+    "changed": ("1 was changed or summed up meanwhile", "{} were changed or summed up meanwhile"),
+    "baseless": ("1 summary has too few sources left", "{} summaries have too few sources left"),
     "short": ("1 is too short to sum up", "{} are too short to sum up: a summary would only repeat them"),
 }
 """Why memories were left out, for one and for several."""
