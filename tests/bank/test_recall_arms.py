@@ -16,7 +16,7 @@ from pieria.errors import InputError
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS, QUOTA
 from pieria.recall.candidates import OFF
-from pieria.recall.scores import FEATURES, POLICIES, WEIGHTS
+from pieria.recall.scores import ECHO, FEATURES, POLICIES, WEIGHTS
 
 __all__ = ["embedding"]
 
@@ -147,7 +147,7 @@ def test_every_score_can_be_computed_again(full: Bank, opened: Callable[..., Ban
         check_scores(*pages[:-1])
         assert len(pages) > 3
         check_scores(wordy.recall("the heron and the doctor", policy=policy))
-    assert wordy.recall("heron", policy="similarity").plan["weights"] == {"lexical": 1.0}
+    assert wordy.recall("heron", policy="similarity").plan["weights"] == {"lexical": 1.0, "echo": ECHO}
 
 
 def test_callable_policy_is_given_what_the_hit_tells(full: Bank) -> None:

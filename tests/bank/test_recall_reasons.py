@@ -194,7 +194,7 @@ def test_newest_bearers_of_a_label_come(bank: Bank) -> None:
 
 def test_question_is_shown_with_its_reply(bank: Bank) -> None:
     fill(bank, *session("s", "Where does the heron nest?", "By the mill.", "Where else?", "And when?", "In May."))
-    asked = "where does the heron nest"
+    asked = "the heron, its nest, its eggs in spring"
     assert {id for id, each in why(bank.recall(asked)).items() if "reply" in each} == {"s1"}
     [hit] = bank.recall(asked, k=1)
     assert (hit.memory.id, hit.reply and hit.reply.id) == ("s0", "s1")

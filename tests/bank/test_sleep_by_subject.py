@@ -56,7 +56,7 @@ def test_summary_keeps_decisions_dates_amounts_and_open_ends(bank: Bank, clock: 
     assert missing == {"kiln": [], "roof": [], "talk": []}
 
 
-def test_wordy_session_keeps_its_decision_its_date_and_its_open_end(bank: Bank, clock: HandClock) -> None:
+def test_wordy_session_keeps_what_a_person_would_look_for(bank: Bank, clock: HandClock) -> None:
     for number, text in enumerate(WORDY):
         bank.remember(text, session="importer", at=clock.now - timedelta(days=3, minutes=-number))
     slept = bank.upkeep.sleep()

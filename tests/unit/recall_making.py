@@ -74,6 +74,7 @@ class Evidence:
     copy_of: Hashable = None
     overturned: Overturned | None = None
     stated: Stated | None = None
+    echo: bool = False
     overturns: Sequence[Key] = ()
 
 
@@ -131,7 +132,7 @@ LISTS = {
     **{"tags": "tags", "copies": "copy_of", "overturned": "overturned", "stated": "stated"},
 }
 NUMBERS = ("dense", "lead", "window", "nearer", "bare", "rule", "wish", "place", "importance", "strength", "fact")
-FLAGS = ("by_named", "is_turn", "is_summary", "by_agent", "asks", "tells_time", "says_when")
+FLAGS = ("by_named", "is_turn", "is_summary", "by_agent", "asks", "tells_time", "says_when", "echo")
 
 
 def features_of(asked: Asked, told: Sequence[Evidence]) -> Columns:
@@ -202,7 +203,7 @@ def usage(drawn: random.Random, now: int) -> Usage:
 
 def evidence(drawn: random.Random, row: int) -> Evidence:
     counts = {term: count for term in ("heron", "nest") if (count := drawn.randrange(3))}
-    flags = ("by_named", "by_agent", "asks", "tells_time", "says_when")
+    flags = ("by_named", "by_agent", "asks", "tells_time", "says_when", "echo")
     return one(
         row,
         Held(drawn.randrange(1, 60), drawn.randrange(1, 30), counts, drawn.randrange(3)),

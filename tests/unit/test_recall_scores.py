@@ -85,8 +85,8 @@ def test_each_policy_counts_its_features_and_no_others() -> None:
         (HYBRID, scores.SATURATING, set(WEIGHTS)),
         (VALUE, scores.PRODUCT, {"relevance", "recency", "frequency", "reward"}),
         (DECAY, scores.PRODUCT, {"relevance", "retention"}),
-        (WEIGHTED, scores.SUM, {"dense", "lexical", "importance"}),
-        (SIMILARITY, scores.SUM, {"dense"}),
+        (WEIGHTED, scores.SUM, {"dense", "lexical", "importance", "echo"}),
+        (SIMILARITY, scores.SUM, {"dense", "echo"}),
         (scores.custom(lambda _: 0.0), scores.JUDGED, set(FEATURES)),
     ]
     for policy, scoring, names in counted:
@@ -111,7 +111,7 @@ def test_weights_are_replaced_by_a_caller_or_without_vectors() -> None:
     assert mine.counts("retention")
     assert not mine.counts("dense")
     assert HYBRID.weights == WEIGHTS
-    assert SIMILARITY.by_words().weights == {"lexical": 1.0}
+    assert SIMILARITY.by_words().weights == {"lexical": 1.0, "echo": scores.ECHO}
     assert score(SIMILARITY.by_words(), {"lexical": 0.4}) == 0.4
     for policy in (HYBRID, VALUE, DECAY, WEIGHTED, SIMILARITY.weighing({"dense": 2.0})):
         assert policy.by_words() is policy

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.errors import PieriaError
 from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
 from pieria.recall.bm25 import Corpus
+from pieria.recall.echoes import find_echoes
 from pieria.recall.part import Part, Source
 from pieria.recall.past import find_overturning, find_past, has_facts
 from pieria.recall.pool import Pool, Told, pooled
@@ -188,6 +189,7 @@ class Gathering:
             copies=_copies(part),
             overturned={**facts.overturned, **find_overturning(reader, filter, met.ids)},
             stated=facts.stated,
+            echoes=find_echoes(part, self._reading.text) if wanted.needs(("echo",)) else frozenset(),
         )
 
 

@@ -87,6 +87,7 @@ def features(asked: Asked, pool: Pool) -> Columns:
         "thin": base * pool.is_turn * np.exp(-pool.distinct / THIN),
         "agent": pool.by_agent.astype(float),
         "digest": pool.is_summary * (1 - overview),
+        "echo": pool.echo.astype(float),
         "overturned": _overturned(asked, pool) * (1 - then),
         "overturns": _overturning(pool, base * (1 - then)) * (not asked.looks_back),
         "cover": cover,

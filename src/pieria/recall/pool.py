@@ -6,7 +6,7 @@ only for lines that are shown.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from operator import ne
 from typing import NamedTuple
@@ -103,6 +103,8 @@ class Pool:
     """What overturns it."""
     stated: list[Stated | None]
     """The time of the fact that it states."""
+    echo: Flags
+    """It only repeats the question."""
     overturns: Mapping[int, Sequence[int]]
     """By line, the lines that it overturns."""
 
@@ -148,6 +150,10 @@ class Candidate(NamedTuple):
         return bool(self.pool.is_summary[self.number])
 
     @property
+    def is_echo(self) -> bool:
+        return bool(self.pool.echo[self.number])
+
+    @property
     def is_rule(self) -> bool:
         return bool(self.pool.rule[self.number] == self.pool.rule[self.number])
 
@@ -182,6 +188,8 @@ class Told:
     overturned: Mapping[str, Overturned]
     stated: Mapping[str, Stated]
     """By id, the time of the fact that it states."""
+    echoes: Set[int] = frozenset()
+    """Rows that only repeat the question."""
 
 
 def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], reading: Reading) -> Pool:
@@ -246,6 +254,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         copies=[told[which].copies.get(row) for which, row in keys],
         overturned=overturned,
         stated=[told[which].stated.get(id) for (which, _), id in zip(keys, ids, strict=True)],
+        echo=np.array([row in told[which].echoes for which, row in keys], dtype=bool),
         overturns=_overturns(keys, ids, overturned),
     )
 

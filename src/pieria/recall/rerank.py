@@ -100,11 +100,13 @@ def _place_of(scored: Scored, walk: Walk) -> Reranked | None:
 
 
 def _moving(page: Page) -> list[int]:
-    """Return the places to reorder. Standing rules that bind the asker keep theirs."""
+    """Return the places to reorder. Standing rules that bind the asker keep theirs, and so do repeated questions, which
+    a model takes for answers."""
     assert page.gathered is not None
     binding = page.gathered.asked.heeds_rules
     first = enumerate(page.walk.listed[:FIRST])
-    return [place for place, code in first if not (binding and page.scored[code].evidence.is_rule)]
+    each = [(place, page.scored[code].evidence) for place, code in first]
+    return [place for place, one in each if not (one.is_echo or (binding and one.is_rule))]
 
 
 def _reason_against(page: Page) -> str | None:

@@ -44,6 +44,7 @@ WEIGHTS: Mapping[str, float] = {
     "thin": -0.5,
     "agent": -0.2,
     "digest": -0.5,
+    "echo": -1.3,
     "overturned": -0.5,
     "overturns": 0.6,
     "cover": 0.15,
@@ -64,10 +65,12 @@ WEIGHTS: Mapping[str, float] = {
     "validity": 0.02,
 }
 CONTENT = (
-    *("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "overturned", "overturns", "cover"),
-    *("phrase", "quoted"),
+    *("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "echo", "overturned", "overturns"),
+    *("cover", "phrase", "quoted"),
 )
 """Features that speak for a candidate independent of its author and time."""
+ECHO = -0.7
+"""Weight of a repeated question where the other weights add up to 1."""
 FADING = 0.125
 """Retention halves within days, while the best text is hardly ever twice as relevant as the next. At full weight every
 new text would rank first. With this weight, half the retention costs a twelfth of the relevance."""
@@ -168,8 +171,8 @@ POLICIES: Mapping[str, Policy] = {
         Policy("hybrid", SATURATING, WEIGHTS),
         Policy("value", PRODUCT, {"relevance": 1.0, "recency": 1.0, "frequency": 1.0, "reward": 1.0}),
         Policy("decay", PRODUCT, {"relevance": 1.0, "retention": FADING}, depth=THOROUGH),
-        Policy("weighted", SUM, {"dense": 0.5, "lexical": 0.3, "importance": 0.2}),
-        Policy("similarity", SUM, {"dense": 1.0}, without_vectors={"lexical": 1.0}),
+        Policy("weighted", SUM, {"dense": 0.5, "lexical": 0.3, "importance": 0.2, "echo": ECHO}),
+        Policy("similarity", SUM, {"dense": 1.0, "echo": ECHO}, without_vectors={"lexical": 1.0, "echo": ECHO}),
     )
 }
 
@@ -214,11 +217,12 @@ def confidence(asked: Asked, columns: Columns, pool: Pool, texts: Texts) -> floa
     """Return 0 to 1. Neighbouring turns support a turn; any other memory is judged alone.
 
     Without vectors it is how much of the query the best candidate covers. A summary is no evidence: it touches on
-    everything, and its sources are candidates themselves.
+    everything, and its sources are candidates themselves. A repeated question is none either.
     """
-    if not len(pool):
+    if pool.echo.all():
         return 0.0
-    first_hand = ~pool.is_summary if not pool.is_summary.all() else pool.is_summary
+    is_summary = pool.is_summary | pool.echo
+    first_hand = ~is_summary if not is_summary.all() else ~pool.echo
     if not pool.is_compared.any():
         return float(columns["cover"][first_hand].max())
     turns = np.flatnonzero(first_hand & pool.is_turn)

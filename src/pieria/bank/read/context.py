@@ -85,12 +85,12 @@ def _made(
     from pieria.bank.read.context_answer import Moment
 
     if known_at is not None:
-        return telling.told(about, Moment(known_at, {}))
+        return telling.told(about, Moment(known_at, {}, with_own=anew))
     kept = None if speaking is None else _kept_moment(core, speaking)
     if about or has_files:
         return telling.told(about, None, () if kept is None or anew else kept.told)
     while kept is None or anew:
-        made, now = telling.begun()
+        made, now = telling.begun(anew=anew)
         if not keep or speaking is None or _keep_moment(core, speaking, now, anew):
             return made
         # Another process kept a moment first.

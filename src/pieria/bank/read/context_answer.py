@@ -36,9 +36,17 @@ class Moment:
     known: dict[str, int]
     told: tuple[str, ...] = ()
     checkpoint: dict[str, Any] | None = None
+    with_own: bool = False
+    """Whether the session's own turns are shown."""
 
     def as_record(self) -> dict[str, Any]:
-        return {"now": self.now, "known": self.known, "told": list(self.told), "checkpoint": self.checkpoint}
+        return {
+            "now": self.now,
+            "known": self.known,
+            "told": list(self.told),
+            "checkpoint": self.checkpoint,
+            "with_own": self.with_own,
+        }
 
 
 class Telling:
@@ -51,14 +59,15 @@ class Telling:
         self._budget = budget
         self._seconds = seconds
 
-    def begun(self) -> tuple[Context, Moment]:
-        """Return the context as of now, and the moment to keep."""
+    def begun(self, *, anew: bool) -> tuple[Context, Moment]:
+        """Return the context as of now, and the moment to keep. One made `anew` has the session's own turns."""
         with ExitStack() as stack:
             sources = sources_of(self._core, stack, self._filter.having(place=None))
             known = {source.name: source.reader.head().known for source in sources}
             checkpoint = _last_checkpoint(sources[0].reader)
-            now = Moment(self._filter.now, known, checkpoint=checkpoint)
-            made = self._made(sources, now, Wanted(moment(now.now), self._filter.place, session=self._session))
+            now = Moment(self._filter.now, known, checkpoint=checkpoint, with_own=anew)
+            wanted = Wanted(moment(now.now), self._filter.place, session=self._session, with_own=anew)
+            made = self._made(sources, now, wanted)
         return made, replace(now, told=tuple(told_in(made.items)))
 
     def told(self, query: str, then: Moment | None, before: Sequence[str] = ()) -> Context:
@@ -66,7 +75,8 @@ class Telling:
         at = then or Moment(self._filter.now, {})
         filter = self._filter if then is None else self._filter.having(now=at.now)
         answer = self._answer(query, filter) if query else None
-        wanted = Wanted(moment(at.now), filter.place, self._files, self._session, frozenset(before), answer)
+        told = frozenset(before)
+        wanted = Wanted(moment(at.now), filter.place, self._files, self._session, told, answer, at.with_own)
         with ExitStack() as stack:
             sources = sources_of(self._core, stack, filter.having(place=None))
             if at.known:
@@ -112,7 +122,7 @@ class Telling:
 
 
 def moment_of(held: dict[str, Any]) -> Moment:
-    return Moment(held["now"], held["known"], tuple(held["told"]), held["checkpoint"])
+    return Moment(held["now"], held["known"], tuple(held["told"]), held["checkpoint"], held.get("with_own", True))
 
 
 def _last_checkpoint(reader: Reader) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pieria.language.analyser import query_terms, terms
+from pieria.language.echo import Query, query_of
 from pieria.language.sentences import sentences
 from pieria.recall.answer import Overturned, Recall
 from pieria.recall.context.rules import ruling, words_of
@@ -105,6 +106,8 @@ class Wanted:
     session: str | None = None
     told: frozenset[str] = frozenset()
     found: Recall | None = None
+    with_own: bool = False
+    """Show the session its own turns: it has lost them."""
 
 
 @dataclass(slots=True)
@@ -175,7 +178,7 @@ def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
 
 
 def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """Return memories ranked by importance and recency, and by the files in question."""
+    """Return memories ranked by importance and recency, and by the files in question. Skip the session's own turns."""
     now = micros(wanted.now)
     ranked: list[tuple[float, Memory]] = []
     for source in sources:
@@ -193,12 +196,14 @@ def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
         ranked += [
             (_worth(head, now), by_row[head.row]) for head in best if head.row not in named and head.row in by_row
         ]
-    return [memory for _, memory in sorted(ranked, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+    said = [one for one in ranked if wanted.with_own or not _is_own_turn(one[1], wanted.session)]
+    return [memory for _, memory in sorted(said, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
 
 
 def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """Return memories ranked by recall and by the files in question. Skip the session's own turns."""
-    hits = wanted.found or ()
+    """Return memories ranked by recall and by the files in question. Skip the session's own turns, and hits that only
+    repeat the question."""
+    hits = [hit for hit in wanted.found or () if not hit.why.get("echo")]
     best = max((hit.score for hit in hits), default=0.0)
     worth: dict[tuple[str, str], tuple[float, Memory]] = {}
     for hit in hits:
@@ -209,7 +214,7 @@ def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
         for memory, bonus, head in _naming(source, wanted):
             held = worth.get(_key(memory))
             worth[_key(memory)] = (bonus + (held[0] if held else _worth(head, now) / 2), memory)
-    said = [one for one in worth.values() if not (one[1].kind == "turn" and _is_of(one[1], wanted.session))]
+    said = [one for one in worth.values() if not _is_own_turn(one[1], wanted.session)]
     return [memory for _, memory in sorted(said, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
 
 
@@ -267,7 +272,8 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     ]
     # The author of text in a foreign bank is unknown.
     last = [] if source.is_foreign else _last_asked(reader, asked, wanted.session)
-    open_ += [Thread(one, one.text, ASKED) for one in last]
+    query = None if wanted.found is None else query_of(wanted.found.query)
+    open_ += [Thread(one, one.text, ASKED) for one in last if not _repeats(one, query)]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
 
 
@@ -282,6 +288,10 @@ def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memo
         if head.row in held and _tells_something(held[head.row]):
             last.setdefault(head.session, held[head.row])
     return list(last.values())[:LAST_ASKED]
+
+
+def _repeats(memory: Memory, query: Query | None) -> bool:
+    return query is not None and query.is_repeated_by(memory.text, is_said=True)
 
 
 def _once_open(threads: Iterable[Thread]) -> list[Thread]:
@@ -306,8 +316,8 @@ def _newest(memory: Memory) -> tuple[float, str]:
     return -micros(memory.at), memory.id
 
 
-def _is_of(memory: Memory, session: str | None) -> bool:
-    return session is not None and memory.session == session
+def _is_own_turn(memory: Memory, session: str | None) -> bool:
+    return memory.kind == "turn" and session is not None and memory.session == session
 
 
 def _key(memory: Memory) -> tuple[str, str]:

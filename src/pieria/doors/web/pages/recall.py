@@ -40,6 +40,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         "author": "the question names its author",
         "agent": "an agent said it",
         "digest": "it is a summary, and none was asked for",
+        "echo": "it only repeats the question",
     },
     "time": {
         "date": "it was said at a time that the question names",
