@@ -23,10 +23,13 @@ def notes(host: Host, **more: Any) -> list[str]:
     return [host.bank.remember(text, entities=["billing"], **more).id for text in texts]
 
 
+NOTHING_DUE = "nothing is due: there are no notes, observations or turns that no sleep has processed"
+
+
 @requirement("sleep.summarises", "sleep.dry_run", "forget.cascades")
 def test_sleep_summarizes_what_rests_and_keeps_it(ask: Ask, host: Host, clock: HandClock) -> None:
     nothing = ask("mnemosyne_sleep")
-    assert (nothing["status"], nothing["result"].get("reasons", [])) == ("no_op", [])
+    assert (nothing["status"], nothing["result"].get("reasons", [])) == ("no_op", [NOTHING_DUE])
     ids = notes(host)
     clock.move(days=3)
     before = host.bank.changes()
