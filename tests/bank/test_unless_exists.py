@@ -48,3 +48,19 @@ def test_existing_memory_is_returned_unless_it_differs(opened: Callable[..., Ban
     assert [outcome(bank, values) for values, _ in CASES] == [told for _, told in CASES]
     once = [{"text": "An owl.", "unless_exists": "text"}] * 2
     assert len({memory.id for memory in bank.remember_many(once)}) == 1
+
+
+def test_a_less_trusted_twin_is_no_twin(bank: Bank) -> None:
+    text = "Zed hates rock."
+
+    def said(*ways: str) -> list[str]:
+        items = [{"text": text, "unless_exists": "text", "via": via} for via in ways]
+        return [memory.id for memory in bank.remember_many(items)]
+
+    [outside] = said("outside")
+    agent, again, person = said("agent", "outside", "person")
+    assert len({outside, agent, person}) == 3 and again == outside
+    assert said("outside", "hearsay", "agent", "person") == [outside, agent, agent, person]
+    text = "Zed asked:\n```\nTraceback (most recent call last):\n  boom\n```"
+    # A person's text with a pasted part is hearsay, each time.
+    assert said("person", "hearsay") == said("person", "person") and len(set(said("person", "hearsay"))) == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -22,7 +22,6 @@ from pieria.language.shapes import LONGEST, has_capital, kind_of, without_ending
 _WORD = re.compile(r"\S+")
 _AROUND = "\"'“”‘’«»„`()[]{}<>,;:!?.…*–—"
 _ENDS_SENTENCE = (".", "!", "?", ":")
-_PART = re.compile(r"[^\W_]+")
 _ENDS_CLAUSE = (*_ENDS_SENTENCE, ",", ";", ")", "–", "—")
 _NUMBERED = re.compile(r"[\w-]*\d\w*(?:[.,:/-]\w*\d\w*)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -30,7 +29,8 @@ _FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+")
 _DENIALS, _BINDING = words("particulars", "denials"), words("particulars", "binding")
 _BREAKING, _PREFIXES = words("particulars", "breaking"), words("particulars", "prefixes")
-_STATES = words("particulars", "states")
+_STATES, _FILES = words("particulars", "states"), words("particulars", "files")
+_BEFORE_TIMES = _BINDING | words("particulars", "this_or_next")
 _NOT = "not"
 _REACH = 6
 """Words of the same clause that belong to the number or preposition before them."""
@@ -160,12 +160,14 @@ def _groups(name: str) -> Mapping[str, str]:
 def _poles() -> Mapping[str, tuple[tuple[int, int], ...]]:
     """Return the places of each word in the table of opposites, also by its stem if that is in one group alone."""
     found: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    for line, groups in enumerate(pack("particulars")["opposites"].strip().splitlines()):
+    lines = pack("particulars")["opposites"].strip().splitlines()
+    for line, groups in enumerate((*lines, *(pack("particulars")[name] for name in ("months", "weekdays")))):
         stems: dict[str, set[int]] = defaultdict(set)
         for number, group in enumerate(groups.split("|")):
             for word in group.split():
                 found[word].add((line, number))
-                stems[stem(word)].add(number)
+                if not word.startswith("~"):
+                    stems[stem(word)].add(number)
         for root, numbers in stems.items():
             if len(numbers) == 1:
                 found[root].add((line, min(numbers)))
@@ -173,7 +175,9 @@ def _poles() -> Mapping[str, tuple[tuple[int, int], ...]]:
 
 
 def _names_a_thing(word: str) -> bool:
-    """Return whether the form of a word shows that it is a path, an address or an identifier."""
+    """Return whether the form of a word, or a list, shows that it is a file, an address or an identifier."""
+    if word.lower() in _FILES:
+        return True
     # Most words are only letters with at most an initial capital, so test this first.
     is_plain = word.isalpha() and (word.islower() or word.istitle())
     return not is_plain and bool(kind_of(without_line(word)) or _ADDRESS.fullmatch(word))
@@ -192,7 +196,6 @@ def _holds(one: Particulars, names: tuple[str, ...]) -> bool:
     return all(f" {name} " in one.words for name in names)
 
 
-_PART = re.compile(r"[^\W_]+")
 # --- opposites and swapped parts
 
 
@@ -203,7 +206,7 @@ def _sense(text: str) -> _Sense:
     poles: defaultdict[int, set[int]] = defaultdict(set)
     about: defaultdict[str, set[str]] = defaultdict(set)
     for place, word in enumerate(read):
-        for line, group in word.poles:
+        for line, group in (*word.poles, *_doubtful_poles(read, place)):
             poles[line].add(group)
         heads = list(_heads(word))
         found = set(_about(tokens, read, place)) if heads else set()
@@ -218,6 +221,18 @@ def _sense(text: str) -> _Sense:
         {line: frozenset(groups) for line, groups in poles.items()},
         {head: frozenset(found) for head, found in about.items()},
     )
+
+
+def _doubtful_poles(read: list[_Word], place: int) -> tuple[tuple[int, int], ...]:
+    """Return the poles of a word such as "may" if its neighbours show that it names a time."""
+    found = _poles().get(f"~{read[place].low}", ())
+    beside = (read[at].low if 0 <= at < len(read) else "" for at in (place - 1, place + 1))
+    return found if found and names_time(*beside) else ()
+
+
+def names_time(before: str, after: str) -> bool:
+    """Return whether the neighbours of a word such as "may" show that it names a time."""
+    return before in _BEFORE_TIMES or before[:1].isdigit() or after[:1].isdigit()
 
 
 def _heads(word: _Word) -> Iterator[str]:
@@ -250,12 +265,12 @@ def _differ(one: _Sense, other: _Sense) -> bool:
 def _clash(one: _Sense, other: _Sense) -> bool:
     """Return whether the texts hold different words of a line of opposites, or a word and its negation by a prefix.
 
-    Two compounds, `eu-west` and `eu-north`, are also different words.
+    Two compounds, `eu-west` and `eu-north` or `origin/a` and `origin/b`, are also different words.
     """
     if any(one.poles[axis] != other.poles[axis] for axis in one.poles.keys() & other.poles.keys()):
         return True
     own, theirs = one.stems - other.stems, other.stems - one.stems
-    has_compounds = all(any("-" in word for word in words) for words in (own, theirs))
+    has_compounds = all(any("-" in word or "/" in word for word in words) for words in (own, theirs))
     return has_compounds or _negated(own, theirs) or _negated(theirs, own)
 
 
@@ -275,10 +290,3 @@ def _swapped(one: _Sense, other: _Sense) -> bool:
         if own and theirs and own.isdisjoint(theirs) and (own & other.stems or theirs & one.stems):
             return True
     return False
-
-
-def invented(text: str, sources: Sequence[str]) -> tuple[str, ...]:
-    """Return the names and numbers of a text that none of its sources has, such as those that a model made up."""
-    known = set(_PART.findall(lowered(" ".join(sources))))
-    named = dict.fromkeys((*_NUMBERED.findall(lowered(text)), *sorted(particulars(text).sure)))
-    return tuple(word for word in named if not known.issuperset(_PART.findall(word)))

@@ -92,6 +92,12 @@ def with_index(state: State, content: Content, draft: Draft, *, fresh: bool) -> 
     )
 
 
+def first_trust(draft: Draft) -> float:
+    """Return the trust of the draft's first version."""
+    via = draft.new.via or AGENT
+    return TRUST[HEARSAY] if via == PERSON and _has_paste(draft, draft.new.kind) else TRUST[via]
+
+
 def _believed(state: State, draft: Draft) -> State:
     """Return the state with lower trust if a person's text contains pasted parts.
 
@@ -99,9 +105,14 @@ def _believed(state: State, draft: Draft) -> State:
     """
     if state.via != PERSON or state.trust <= TRUST[HEARSAY]:
         return state
-    is_sure = state.kind != "turn" or is_surely_own(draft.text)
+    return state._replace(trust=TRUST[HEARSAY]) if _has_paste(draft, state.kind) else state
+
+
+def _has_paste(draft: Draft, kind: str) -> bool:
+    if kind == "turn" and not is_surely_own(draft.text):
+        return True
     repeats = draft.meta is not None and REPEATS in mapping_of(draft.meta)
-    return state if is_sure and not repeats and not holds_paste(draft.text) else state._replace(trust=TRUST[HEARSAY])
+    return repeats or holds_paste(draft.text)
 
 
 def terms_of(content: Content) -> list[str]:

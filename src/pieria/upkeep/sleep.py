@@ -15,7 +15,7 @@ from itertools import chain, count, islice
 from statistics import median
 from typing import Any, NamedTuple
 
-from pieria.language.particulars import invented
+from pieria.language.inventions import invented
 from pieria.models.mind import Mind, Said
 from pieria.models.minds.rules.mind import RuleMind
 from pieria.record.changeset import Changeset, Stored, Write

@@ -28,7 +28,7 @@ from pieria.record.ids import new_ids
 from pieria.record.memory import GIVEN_KINDS, STATEMENT, Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Pending, Progress, Reader, Writer
-from pieria.store.rows import first_write, memory_of
+from pieria.store.rows import first_trust, first_write, memory_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -214,7 +214,12 @@ def write_drafts(core: Core, writer: Writer, drafts: list[Draft]) -> list[Memory
     for number, (draft, id) in enumerate(zip(drafts, new_ids(len(drafts)), strict=True)):
         position = len(writes)
         if draft.new.unless_exists == "text" and number not in existing:
-            position = by_text.setdefault(_identity(draft), position)
+            same = _identity(draft)
+            twin = by_text.get(same)
+            if twin is not None and writes[twin].state.trust >= first_trust(draft):
+                position = twin
+            else:
+                by_text[same] = position
         memories.append(existing.get(number, position))
         if number not in existing and position == len(writes):
             writes.append(first_write(draft, draft.new.id or id, now, f"{core.name}/{draft.new.kind}"))
@@ -258,8 +263,10 @@ def _find_existing(core: Core, reader: Reader, drafts: list[Draft]) -> dict[int,
     for number, draft in enumerate(drafts):
         if draft.new.unless_exists == "text" and number not in found:
             twins = reader.twins(draft.text, terms(draft.text), _twins_of(core, draft))
-            if twins:
-                found[number] = twins[0]
+            # A less trusted twin must not take the place of the speaker's own words.
+            trusted = next((twin for twin in twins if twin.trust >= first_trust(draft)), None)
+            if trusted is not None:
+                found[number] = trusted
     return found
 
 
