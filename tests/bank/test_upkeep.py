@@ -226,9 +226,11 @@ def test_sleep_stops_at_the_budget_until_the_next_day(thinking: Callable[..., Ba
 
 
 def test_texts_of_a_model_are_screened(thinking: Callable[..., Bank], clock: HandClock) -> None:
-    said = iter([f"{KEY} <private>and more</private> " + "heron " * 60] * 2 + [f"{KEY} <private>more</private> x"] * 2)
-    bank = thinking(lambda messages, schema: next(said), secrets="redact")
-    bank.remember_many(talk(clock))
+    """A key that no source has counts as made up, too: then the rules word the text."""
+    said = "The heron nests by the mill. <private>and more</private> " + "heron " * 90
+    replies = iter([said, said, f"{KEY} {said}", f"{KEY} {said}"])
+    bank = thinking(lambda messages, schema: next(replies), secrets="redact")
+    bank.remember_many([{**turn, "text": turn["text"] + EGGS} for turn in talk(clock, turns=12)])
     shown = bank.upkeep.sleep(dry_run=True).summaries[0].text
     [summary] = bank.upkeep.sleep().summaries
     assert summary.text == shown == held(bank, summary.id).text

@@ -31,6 +31,7 @@ from pieria.store.rows import first_write
 from pieria.upkeep.groups import Group
 
 SUMMARY = "summary"
+RULES = "rules"
 BY = "sleep"
 SHARES = (0.49, 0.3, 0.2)
 """Length of a new summary, after a month, and after half a year, as a share of its sources' words."""
@@ -108,15 +109,19 @@ def summary_of(id: str, group: Group, mind: Mind, zone: tzinfo) -> Summary | Non
     if length < GLANCE:
         return None
     words = _room(0, length)
-    text = mind.summarize(texts, words).strip()
-    made_up = invented(
-        text, [*(entry.text for entry in texts), *(f"{entry.at} {entry.author or ''}" for entry in texts)]
-    )
-    if made_up:
-        text = RuleMind().summarize(texts, words).strip()
+    text, made_up = _worded(texts, words, mind)
     if len(text.split()) > REPEATS * length:
         return None
     return Summary(id, text, tuple(group.members), group.held, made_up)
+
+
+def _worded(texts: Sequence[Said], words: int, mind: Mind) -> tuple[str, tuple[str, ...]]:
+    """Return a summary, and what a language model made up; then its words are by the rules, which only quote."""
+    text = mind.summarize(texts, words).strip()
+    if mind.name == RULES:
+        return text, ()
+    made_up = invented(text, [f"{entry.text} {entry.at} {entry.author or ''}" for entry in texts])
+    return (RuleMind().summarize(texts, words).strip() if made_up else text), made_up
 
 
 def _room(level: int, words: int) -> int:
@@ -321,4 +326,5 @@ def room(memory: Memory, level: int) -> int:
 
 
 def shortened(memory: Memory, level: int, mind: Mind, zone: tzinfo) -> Shortened:
-    return Shortened(memory, level, mind.summarize([said(memory, zone)], room(memory, level)).strip())
+    text, _ = _worded([said(memory, zone)], room(memory, level), mind)
+    return Shortened(memory, level, text)
