@@ -1,6 +1,7 @@
 """The id of a fact in the verbs of memories: the same for a fact stated alone and for one drawn from a memory."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ DONE: dict[str, tuple[Do, tuple[str, str, int, list[str]]]] = {
     ),
     "invalidate": (
         lambda bank, id: bank.invalidate(id, at="2025-01-01"),
-        ("Maya lives in Madrid (from 2024-01-01 until 2024-12-31).", "", 2, []),
+        ("Maya lives in Madrid (from 2024-01-01 until 2025-01-01).", "", 2, []),
     ),
     "when it began": (
         lambda bank, id: bank.invalidate(id, at="2024-01-01"),
@@ -70,6 +71,21 @@ DONE: dict[str, tuple[Do, tuple[str, str, int, list[str]]]] = {
     ),
     "undo": (undone, ("Maya lives in Madrid.", "", 1, ["Madrid"])),
 }
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_days_for_an_id_are_days_of_the_zone(opened: Opened, is_drawn: bool) -> None:
+    bank = opened("angels", time_zone="America/Los_Angeles")
+    id = made(bank, "Maya", is_drawn=is_drawn)
+    day, following = datetime(2026, 5, 5, 7, tzinfo=UTC), datetime(2026, 5, 6, 7, tzinfo=UTC)
+    assert bank.update(id, valid_from="2026-05-05").valid_from == day
+    assert bank.revise(id, valid_until="2026-05-05").valid_until == following
+    assert bank.update(id, valid_until=None).valid_until is None
+    assert bank.invalidate(id, at="2026-05-05").valid_until == following
+    with pytest.raises(InputError, match="valid_from"):
+        bank.update(id, valid_from="soon")
+    note = bank.remember("The offer is open.").id
+    assert bank.invalidate(note, at="2096-05-05").valid_until == datetime(2096, 5, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("is_drawn", [False, True])
@@ -92,6 +108,9 @@ REFUSED: dict[str, tuple[Do, type[PieriaError], str]] = {
     "no object": (lambda bank, id: bank.revise(id, text="Maya lives in ."), InputError, 'Write "Maya lives in …"'),
     "other dates": (
         lambda bank, id: bank.update(id, text="Maya lives in Madrid (until 2025-01-01)."), InputError, "valid_until",
+    ),
+    "another start": (
+        lambda bank, id: bank.update(id, text="Maya lives in Rome (from 2026-01-01)."), InputError, "valid_from",
     ),
     "wrong times": (lambda bank, id: bank.update(id, valid_until="2023-01-01"), InputError, ""),
     "before it began": (lambda bank, id: bank.invalidate(id, at="2023-01-01"), InputError, "remove"),
@@ -190,6 +209,13 @@ def test_only_readers_of_its_memory_may_use_the_id_of_a_fact(opened: Opened) -> 
     assert mine.get(id) is None
 
 
+def test_spelling_of_a_fact_out_of_sight_is_not_shown(opened: Opened) -> None:
+    bank, mine = opened("private"), opened("private", session="mine")
+    memory = mine.remember("Maya plans to move.", scope="session").id
+    mine.facts.add("Maya", "moves_to", "secretVILLE", memory=memory)
+    assert bank.facts.add("Zoe", "likes", "Secretville").object == "Secretville"
+
+
 def test_quarantined_fact_says_so_by_its_id(bank: Bank) -> None:
     id = made(bank, "Maya", is_drawn=True)
     bank.quarantine(ids=str(held(bank, id).drawn_from))
@@ -198,14 +224,23 @@ def test_quarantined_fact_says_so_by_its_id(bank: Bank) -> None:
             verb(id)
 
 
+TRUSTED_ONLY: dict[str, Callable[[Bank, str, str], object]] = {
+    "end by name": lambda bank, id, name: bank.facts.invalidate(name, "lives_in", "Madrid"),
+    "remove the fact": lambda bank, id, name: bank.facts.remove(id),
+    "end": lambda bank, id, name: bank.invalidate(id),
+    "remove": lambda bank, id, name: bank.remove(id),
+    "date": lambda bank, id, name: bank.update(id, valid_until="2025-12-31"),
+    "reword": lambda bank, id, name: bank.update(id, text=f"{name} lives in Rome."),
+}
+
+
 def test_outside_text_corrects_only_facts_of_its_own_trust(folder: Kept) -> None:
     with folder.opened("notes", via="person") as bank, folder.opened("notes", via="outside") as stranger:
         id, alone = made(bank, "Maya", is_drawn=True), made(bank, "Ann", is_drawn=False)
         for each, name in ((id, "Maya"), (alone, "Ann")):
-            with pytest.raises(ConflictError, match="more trust"):
-                stranger.update(each, text=f"{name} lives in Rome.")
-        with pytest.raises(ConflictError, match="more trust"):
-            stranger.update(id, valid_until="2025-12-31")
+            for do in TRUSTED_ONLY.values():
+                with pytest.raises(ConflictError, match="more trust"):
+                    do(stranger, each, name)
         own = made(stranger, "Omar", is_drawn=True)
         assert stranger.update(own, text="Omar lives in Rome.").trust == 0.2
         assert (bank.update(id, text="Maya lives in Rome.").trust, bank.facts.query("Maya")[0].object) == (0.6, "Rome")

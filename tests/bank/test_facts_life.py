@@ -149,6 +149,8 @@ def test_end_before_the_beginning_is_refused(bank: Bank) -> None:
         assert (caught.value.parameter, began in str(caught.value), "state it again" in str(caught.value.hint)) == (
             "at", True, True,
         )  # fmt: skip
+    with pytest.raises(InputError, match="already ends"):
+        bank.facts.invalidate("Maya", "reports_to", "Carol", at="2031-01-01")
     with pytest.raises(NotFoundError):
         bank.facts.invalidate("Maya", "reports_to", "Nobody", at="2026-01-09")
     with pytest.raises(InputError, match="valid_until"):
@@ -252,3 +254,35 @@ def test_unknown_start_is_kept_until_a_start_is_stated(bank: Bank, clock: HandCl
     assert played(valid_from="2021-06-01", valid_until="2021-08-01") == ["None 2021-12-31"]
     assert played() == ["None 2021-12-31", "2026-06-01T12:00:00Z None"], "it holds again, from now"
     assert played(valid_from="2021-01-01") == ["2021-01-01 None"]
+
+
+def test_only_a_start_reopens_no_ended_fact(bank: Bank) -> None:
+    ended = {"Acme": {"valid_until": "2020-01-01"}, "Beta": {"valid_from": "2018-01-01", "valid_until": "2020-01-01"}}
+    for object, times in ended.items():
+        add(bank, object, "worked_at", **times)
+    spans = {"2019-01-01": {"Acme": "2019-01-01 2020-01-01", "Beta": "2018-01-01 2020-01-01"}}
+    spans["2017-01-01"] = dict.fromkeys(ended, "2017-01-01 2020-01-01")
+    for day, outcome in spans.items():
+        facts = [bank.facts.add("Maya", "worked_at", object, valid_from=day).as_dict(UTC) for object in ended]
+        assert {fact["object"]: f"{fact['valid_from']} {fact['valid_until']}" for fact in facts} == outcome
+    assert bank.facts.add("Maya", "worked_at", "Beta", valid_from="2020-01-01").valid_until is None, "it began again"
+
+
+def test_superseding_with_a_past_end_has_no_start(bank: Bank) -> None:
+    add(bank, "coffee", "likes")
+    stated = bank.facts.state("Maya", "likes", "tea", valid_until="2020-01-01", supersede=True)
+    assert (stated.fact.valid_from, stated.closed, held(bank, "2020-01-01", None)) == (None, (), [["tea"], ["coffee"]])
+    with pytest.raises(InputError, match="at: expected the time when it began"):
+        bank.facts.supersede("Maya", "likes", "milk", replaces="coffee", valid_until="2020-01-01")
+
+
+@pytest.mark.parametrize("supersede", [False, True])
+def test_later_value_leaves_an_ended_fact_its_day(bank: Bank, supersede: bool) -> None:
+    add(bank, "Acme", "works_at", valid_from="2026-01-05")
+    bank.facts.invalidate("Maya", "works_at", "Acme", at="2026-01-05")
+    add(bank, "Rome", "visited", valid_from="2026-01-05", valid_until="2026-01-05")
+    for predicate, object in (("works_at", "Beta"), ("visited", "Oslo")):
+        stated = bank.facts.state("Maya", predicate, object, valid_from="2026-01-05", supersede=supersede)
+        assert (stated.closed, stated.conflicts, bank.facts.conflicts()) == ((), (), [])
+        assert len(held(bank, "2026-01-05", predicate=predicate)[0]) == 2
+    assert held(bank, "2026-01-06") == [["Beta", "Oslo"]]

@@ -147,7 +147,7 @@ def test_reworded_statement_corrects_its_fact(bank: Bank) -> None:
     ended = madrid(bank)
     bank.invalidate(ended, at="2026-02-01")
     assert (objects(bank), held(bank, ended).text) == (
-        [], "Caroline lives in Madrid (until 2026-01-31).",
+        [], "Caroline lives in Madrid (until 2026-02-01).",
     )  # fmt: skip
 
 

@@ -62,13 +62,14 @@ class Model:
         if end is None:
             following = [first for _, (first, _) in others if first > last]
             known = [over for first, over in same if first <= max(begin, now) < over]
-            until = min([FOREVER, *following, *known])
+            until = min([FOREVER, *following, *(known or self.past_end(same, day, now))])
         else:
             until = end
         if not any(first <= begin and until <= over for first, over in same):
             for other in others:
                 name, (first, over) = other
-                if first < until and begin < over:
+                is_of_the_day = day is not None and begin <= first and over <= last + 1 < until
+                if first < until and begin < over and not is_of_the_day:
                     gone = FOREVER if end is None and first <= last else until
                     self.held[slot].remove(other)
                     pieces = ((first, min(over, begin)), (max(first, gone), over))
@@ -79,9 +80,16 @@ class Model:
         whole = min([begin, *(first for first, _ in touching)]), max([until, *(over for _, over in touching)])
         self.held[slot].append((object, whole))
 
+    def past_end(self, same: list[Stretch], day: Stretch | None, now: int) -> list[int]:
+        """Return the end of an earlier stretch after that day, if one is known."""
+        after = [] if day is None else sorted(stretch for stretch in same if stretch[1] > day[1])
+        holding = [over for first, over in after if first <= day[1]] if day is not None else []
+        return holding or [over for _, over in after if over <= now][:1]
+
     def supersede(self, slot: Slot, object: str, day: Stretch, now: int) -> None:
         for name, (first, over) in list(self.held[slot]):
-            if name != object and first < day[1] and day[0] < over:
+            is_of_the_day = day[0] <= first and over <= day[1]
+            if name != object and first < day[1] and day[0] < over and not is_of_the_day:
                 self.held[slot].remove((name, (first, over)))
                 self.held[slot] += [(name, (first, day[0]))] if first < day[0] else []
         self.add(slot, object, day, None, now)

@@ -84,6 +84,7 @@ class Model:
     def add(self, triple: Triple, begin: int | None, end: int | None, today: int) -> None:
         same = self.days[triple]
         others = self.others(triple) if triple.predicate == SINGLE else []
+        is_dated = begin is not None
         if begin is None:
             known = run_with(same, today)
             if known is not None:
@@ -98,6 +99,10 @@ class Model:
         known = run_with(same, max(begin, today))
         if end is None and known is not None and max(begin, today) < following:
             until = min(known.end, following)
+        elif end is None and is_dated:
+            over = [run for run in runs(same) if run.end <= today and run.begin > begin]
+            known = run_with(same, begin) or next(iter(over), None)
+            until = following if known is None else min(known.end, following)
         stated = frozenset(range(begin, until))
         if not stated <= same or len({run_with(same, day) for day in stated}) > 1:
             for other in others:

@@ -22,6 +22,8 @@ Triple = tuple[str, str, str]
 DIRECTIONS = ("both", "out", "in")
 FEW = 200
 """With more facts than this, reading every alias is cheaper than looking up those of the facts."""
+LONGEST_DAY = 25 * 3_600_000_000
+"""In microseconds: the day on which clocks are set back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,13 +333,26 @@ def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter
 
 
 def find_beside(reader: Reader, fact: Fact, filter: Filter) -> list[Fact]:
-    """Return other values of the fact's subject and predicate that hold at some time together with it."""
+    """Return other values of the fact's subject and predicate that hold at some time together with it.
+
+    For a single-valued predicate leave out a value that ended on the day on which the next began.
+    """
     aliases = Aliases(reader)
     query = FactQuery(subject_keys=aliases.group(fact.subject), predicate_keys=(folded_predicate(fact.predicate),))
     own, object = span_of(fact), aliases.entity(fact.object)
+    is_one = is_single(reader, folded_predicate(fact.predicate))
     spans = at_all_times(reader.spans(query, filter), aliases)
-    found = [span for span in spans if aliases.root(span.object_key) != object and time_of(span).within(own)]
+    beside = [span for span in spans if aliases.root(span.object_key) != object and time_of(span).within(own)]
+    found = [span for span in beside if not (is_one and _is_handover(time_of(span), own))]
     return whole(reader, found, filter)
+
+
+def _is_handover(one: Span, other: Span) -> bool:
+    """Return whether one value ended on the day on which the other began."""
+    return any(
+        begun.begin <= over.begin and over.end < begun.end and over.end - begun.begin <= LONGEST_DAY
+        for over, begun in ((one, other), (other, one))
+    )
 
 
 def _at_odds(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
@@ -348,7 +363,8 @@ def _at_odds(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
     for span in ordered:
         (begin, end), object = time_of(span), aliases.root(span.object_key)
         running = [item for item in running if item[1] > begin]
-        against = [other.id for other, _, its_object in running if its_object != object]
+        others = [other for other, _, its_object in running if its_object != object]
+        against = [other.id for other in others if not _is_handover(time_of(other), time_of(span))]
         found.update([*against, span.id] if against else [])
         running.append((span, end, object))
     return [span for span in ordered if span.id in found]

@@ -65,38 +65,47 @@ class Planned(NamedTuple):
 def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
     slot = _making_room(reader, statement, slot_of(reader, statement, filter))
     statement, said_at = _within_memory(reader, statement, filter)
-    return _stated(reader, statement, said_at, slot, filter.now)
+    return _stated(reader, statement, said_at, slot, filter)
 
 
 def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: str | None = None) -> Planned:
     """Plan a statement that ends all other values of the subject and predicate when it begins, or only `replaces`."""
+    if statement.valid_from is None and statement.valid_until is not None and statement.valid_until <= filter.now:
+        if replaces is not None:
+            raise InputError("at", "the time when it began, because valid_until is past", None)
+        # It is over, from an unknown start on: it ends nothing that holds now.
+        return added(reader, statement, filter)
     at = filter.now if statement.valid_from is None else statement.valid_from
     statement, said_at = _within_memory(reader, replace(statement, valid_from=at), filter)
     slot = _making_room(reader, statement, slot_of(reader, statement, filter, every_object=True))
     begin = begin_today(_said(statement, said_at), slot, filter.now).begin
     assert begin is not None
     day = Given(begin, 1 + max(begin, statement.last_start or begin))
-    ending = {held.fact.id: rows for held in slot.others if (rows := _giving_way(held, day, slot, filter.now))}
+    giving_way = {held.fact.id: _giving_way(held, day, slot, filter.now) for held in slot.others}
+    ending = {id: rows for id, rows in giving_way.items() if rows is not None}
     if replaces is not None:
         ending = {id: ending[id] for id in _saying(reader, replaces, slot, ending, day, statement)}
     moved = [row for rows in ending.values() for row in rows]
     rest = slot._replace(others=[held for held in slot.others if slot.is_single and held.fact.id not in ending])
-    planned = _stated(reader, replace(statement, valid_from=begin), said_at, rest, filter.now)
+    planned = _stated(reader, replace(statement, valid_from=begin), said_at, rest, filter)
     return Planned(moved + planned.rows, planned.answers, [*moved, *planned.moved])
 
 
-def _giving_way(held: Held, day: Given, slot: Slot, now: int) -> list[FactRow]:
-    """Return the rows of a value that ends when the day begins; none if it does not hold then.
+def _giving_way(held: Held, day: Given, slot: Slot, now: int) -> list[FactRow] | None:
+    """Return the rows of a value that ends when the day begins; no rows if it has ended on that day, None if it does
+    not hold then.
 
     A value that was stated without a start, only later, held before the day: since when is unknown.
     """
+    if held.has_ended_within(Span(day.begin, day.end)):
+        return []
     if _holds_on(held, day):
         return cut(held, Span(day.begin, FOREVER))
     if not held.is_undated or not day.begin <= held.span.begin <= now:
-        return []
+        return None
     if held.span.holds(now):
         return [row_of(held.fact)._replace(valid_until=day.begin)]
-    return cut(held, Span(day.begin, FOREVER)) if slot.is_single else []
+    return cut(held, Span(day.begin, FOREVER)) if slot.is_single else None
 
 
 def _holds_on(held: Held, day: Given) -> bool:
@@ -175,13 +184,15 @@ def _said(statement: Statement, at: int) -> Said:
     return Said(statement.valid_from, statement.valid_until, at, statement.last_start)
 
 
-def _stated(reader: Reader, statement: Statement, said_at: int, slot: Slot, now: int) -> Planned:
-    said = begin_today(_said(statement, said_at), slot, now)
-    span = stated_span(said, slot, now)
+def _stated(reader: Reader, statement: Statement, said_at: int, slot: Slot, filter: Filter) -> Planned:
+    said = begin_today(_said(statement, said_at), slot, filter.now)
+    span = stated_span(said, slot, filter.now)
     moved: list[FactRow] = []
+    first_day = Span(span.begin, 1 + (said.last_start or span.begin))
     if not any(held.span.covers(span) for held in slot.same):
         for held in slot.others:
-            if held.span.overlaps(span):
+            is_kept = span.end > first_day.end and held.has_ended_within(first_day)
+            if held.span.overlaps(span) and not is_kept:
                 ends_here = said.end is None and held.span.begin <= max(span.begin, said.last_start or span.begin)
                 moved += cut(held, Span(span.begin, FOREVER) if ends_here else span)
     mine = [held for held in slot.same if held.fact.source_memory == statement.memory and held.may_join(span)]
@@ -189,14 +200,15 @@ def _stated(reader: Reader, statement: Statement, said_at: int, slot: Slot, now:
         planned = _merged(mine, statement, span)
     else:
         is_undated = said.begin is None and span.begin == said.at
-        planned = _new(reader, statement, span._replace(begin=BEGINNING) if is_undated else span)
+        planned = _new(reader, statement, span._replace(begin=BEGINNING) if is_undated else span, filter)
     return Planned(moved + planned.rows, planned.answers, moved)
 
 
 def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
     """Merge the facts of this source that the statement meets. The result keeps the id of the first."""
     kept, *absorbed = sorted(mine, key=lambda held: (held.span.begin, held.fact.id))
-    whole = reduce(lambda time, held: held.join(time), mine, span)
+    is_dated = statement.valid_from is not None
+    whole = reduce(lambda time, held: held.join(time, is_dated=is_dated), mine, span)
     said: list[Statement | Fact] = [statement, kept.fact, *(held.fact for held in absorbed)]
     confidences = [each.confidence for each in said if each.confidence is not None]
     sources = [each.source for each in (kept.fact, *said) if each.source is not None]
@@ -211,12 +223,16 @@ def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
     return Planned(rows, [row if row != old else kept.fact])
 
 
-def _new(reader: Reader, statement: Statement, span: Span) -> Planned:
+def _new(reader: Reader, statement: Statement, span: Span, filter: Filter) -> Planned:
     aliases = Aliases(reader)
 
     def spelt(name: str) -> str:
         key = folded(name)
-        return reader.spelling(key) or aliases.display(key) or name
+        if reader.spelling(key) == name:
+            return name
+        # The first spelling may be that of a fact that this reader cannot see.
+        seen = [found.name for found in reader.names(filter, key) if found.key == key]
+        return seen[0] if seen else aliases.display(key) or name
 
     predicate = folded_predicate(statement.predicate)
     spelt_before = declared_name(reader, predicate) or reader.spelling(predicate, predicate=True)
@@ -266,6 +282,7 @@ def ended(reader: Reader, statement: Statement, at: Given, reason: str | None, f
     ending = ending or [held for held in slot.same if held.written.holds(at.last)]
     if not ending:
         _check_begun(statement, slot, at)
+        _check_end(statement, slot, at, filter.now)
         hint = _hint(reader, statement, slot, filter)
         raise NotFoundError("fact", f"{statement.subject} {statement.predicate} {statement.object}", hint=hint)
     rows: list[FactRow] = []
@@ -295,6 +312,15 @@ def _check_begun(statement: Statement, slot: Slot, at: Given) -> None:
     raise InputError("at", f"a time that is not before {began}, when the fact begins", wrong, hint=hint)
 
 
+def _check_end(statement: Statement, slot: Slot, at: Given, now: int) -> None:
+    """Raise `InputError` if the fact ends before that time, but after now."""
+    planned = [held.written.end for held in slot.same if now < held.written.end <= at.last]
+    if planned:
+        ends, wrong = end_text(moment(max(planned)), statement.zone), start_text(moment(at.begin), statement.zone)
+        hint = "To let it last longer, state it again with a later valid_until."
+        raise InputError("at", f"a time up to {ends}, because the fact already ends then", wrong, hint=hint)
+
+
 def removed(reader: Reader, id: str, reason: str | None, filter: Filter) -> Planned:
     found = reader.facts(FactQuery(ids=(id,), include_ended=True), as_written(filter))
     if not found:
@@ -318,7 +344,7 @@ def _hint(reader: Reader, statement: Statement, slot: Slot, filter: Filter) -> s
     if predicates:
         return f"Of {statement.subject} is known: {predicates}."
     near = _near(reader, statement.subject, filter)
-    advice = "`entities` lists the names." if near is None else f"Did you mean {near}?"
+    advice = "Look for its name in the list of entities." if near is None else f"Did you mean {near}?"
     return f"No fact is about {statement.subject}. {advice}"
 
 

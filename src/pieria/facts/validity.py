@@ -162,6 +162,10 @@ class Held(NamedTuple):
         """Whether it was stated without a start."""
         return self.fact.valid_from is None
 
+    def has_ended_within(self, day: Span) -> bool:
+        """Return whether it was stated to begin and end on that day. A later value leaves it its day."""
+        return self.fact.valid_until is not None and day.covers(self.written)
+
     def may_join(self, span: Span) -> bool:
         """Return whether a statement of that time makes one fact with this one.
 
@@ -177,10 +181,14 @@ class Held(NamedTuple):
         row = over(row_of(self.fact), span)
         return row._replace(valid_from=None) if self.is_undated and span.begin == self.written.begin else row
 
-    def join(self, span: Span) -> Span:
-        """Return the time of both, from the start of `span` if that of this one is unknown and it goes on."""
+    def join(self, span: Span, *, is_dated: bool) -> Span:
+        """Return the time of both. An unknown start becomes that of `span` if the fact goes on, or if that start was
+        stated for all the rest of its time.
+        """
         whole = joined((self.written, span))
-        return whole if whole.begin > BEGINNING or whole.end <= self.stated else Span(span.begin, whole.end)
+        is_start_of_all = is_dated and span.end >= self.written.end
+        is_kept = whole.begin > BEGINNING or (whole.end <= self.stated and not is_start_of_all)
+        return whole if is_kept else Span(span.begin, whole.end)
 
 
 class Slot(NamedTuple):
@@ -227,8 +235,21 @@ def stated_span(said: Said, slot: Slot, now: int) -> Span:
         return Span(begin, end)
     after = max(begin, said.last_start or begin)
     following = min((held.span.begin for held in slot.others if held.span.begin > after), default=FOREVER)
-    still = max(begin, now)
-    return Span(begin, min(following, *(held.span.end for held in slot.same if held.span.holds(still)), FOREVER))
+    return Span(begin, min(following, _known_end(said, begin, slot, now)))
+
+
+def _known_end(said: Said, begin: int, slot: Slot, now: int) -> int:
+    """Return the known end of a fact that begins then: that of the fact of now, or else of then, or else of the next
+    one that is over.
+
+    A fact that ended on the first day has begun again.
+    """
+    known = sorted(held.span for held in slot.same)
+    begun = begin if said.last_start is None else said.last_start + 1
+    of_now = [span for span in known if span.holds(max(begin, now))]
+    of_then = [span for span in known if span.holds(begun)] if said.begin is not None else []
+    later = [span for span in known if span.begin > begun and span.end <= now][:1] if said.begin is not None else []
+    return min((span.end for span in of_now or of_then or later), default=FOREVER)
 
 
 def _begin_now(at: int, slot: Slot, now: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
+from datetime import UTC, date, tzinfo
 from difflib import get_close_matches
 from typing import Any
 
@@ -117,8 +117,8 @@ class Problems:
             raise first
 
 
-def moment(value: object, parameter: str, *, end: bool = False) -> int:
-    return micros(instant(value, parameter, end_of_day=end))
+def moment(value: object, parameter: str, *, end: bool = False, zone: tzinfo = UTC) -> int:
+    return micros(instant(value, parameter, end_of_day=end, zone=zone))
 
 
 def last_moment(value: object, parameter: str) -> int:

@@ -129,6 +129,9 @@ def test_facts_are_stated_replaced_shown_and_forgotten(ask: Ask, refused: Refuse
     assert [fact["object"] for fact in ask("facts", about="maya")["facts"]] == ["search"]
     assert [fact["object"] for fact in ask("facts", about="Maya", when="2024-06-01")["facts"]] == ["billing"]
     told = answered(host, "facts", {"about": "Maya", "history": True})
+    times = [{name: fact.get(name) for name in ("valid_from", "valid_until")} for fact in told.value["facts"]]
+    shown = [ask("get", id=fact["id"]) for fact in told.value["facts"]]
+    assert [{name: memory.get(name) for name in times[0]} for memory in shown] == times
     assert [fact["object"] for fact in told.value["facts"]] == ["billing", "search"]
     assert "Maya works_on billing (from 2024-01-01 until " in told.text
     assert [one["change"] for one in ask("get", id=first["id"])["history"]] == [first["change"], second["change"]]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pieria.bank.core import Core, last_read
 from pieria.bank.delete.purge import Erasure, check_told, digest, erasure, finished, standing_since
-from pieria.bank.facts.drawn_facts import is_drawn, remove_fact, restore_fact
+from pieria.bank.facts.drawn_facts import check_trusted, is_drawn, remove_fact, restore_fact
 from pieria.bank.read.lineage import NAMING, lineage
 from pieria.bank.results.general import Forgotten
 from pieria.bank.write.person_only import told_again
@@ -35,11 +35,13 @@ def remove(core: Core, id: str, *, reason: str | None, unless_changed_since: Ins
     problems.settle()
     holder = core.holder(id)
     if is_drawn(holder, id):
-        return remove_fact(holder, id, kept_reason, since)
+        return remove_fact(holder, id, kept_reason, since, core.via)
 
     def plan(writer: Writer) -> Changeset:
         held = holder.standing(writer, id)
         holder.check_unchanged(writer, id, since)
+        if held.state.kind == STATEMENT:
+            check_trusted(id, core.via, held.state)
         return Changeset("remove", writes=[Write(held.state._replace(ended="removed", reason=kept_reason))])
 
     removed = holder.changed(id, plan)

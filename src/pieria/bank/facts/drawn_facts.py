@@ -159,7 +159,7 @@ def correct_fact(
 
 
 def end_fact(
-    core: Core, id: str, at: int | None, replacement: str | None, reason: str | None, since: int | None
+    core: Core, id: str, at: int | None, replacement: str | None, reason: str | None, since: int | None, via: str
 ) -> Memory:
     """End a fact at a time (default: now)."""
     if replacement is not None:
@@ -167,6 +167,7 @@ def end_fact(
         raise InputError("replacement", "no memory in the place of a fact", replacement, hint=hint)
 
     def plan(drawn: DrawnFact) -> FactRow:
+        check_trusted(id, via, drawn.source)
         until = core.now() if at is None else at
         held = drawn.held
         if held.end <= until:
@@ -178,8 +179,12 @@ def end_fact(
     return _changed(core, id, "invalidate", plan, reason, since)
 
 
-def remove_fact(core: Core, id: str, reason: str | None, since: int | None) -> Memory:
-    return _changed(core, id, "remove", lambda drawn: row_of(drawn.fact)._replace(ended="removed"), reason, since)
+def remove_fact(core: Core, id: str, reason: str | None, since: int | None, via: str) -> Memory:
+    def plan(drawn: DrawnFact) -> FactRow:
+        check_trusted(id, via, drawn.source)
+        return row_of(drawn.fact)._replace(ended="removed")
+
+    return _changed(core, id, "remove", plan, reason, since)
 
 
 def restore_fact(core: Core, id: str) -> Memory:
@@ -244,10 +249,10 @@ def _check_changeable(given: Mapping[str, Any], fact: Fact) -> None:
 
 
 def check_trusted(id: str, via: str, source: State | None) -> None:
-    """Raise `ConflictError` if a text by hearsay or from outside changes what was said with more trust."""
+    """Raise `ConflictError` if a text by hearsay or from outside changes or ends what was said with more trust."""
     trust = TRUST[lowest(via)]
     if source is not None and trust < TRUST[AGENT] and not may_overturn(via, trust, source.via, source.trust):
-        hint = "State it as a fact of its own: both hold then, and `facts.conflicts` reports them."
+        hint = "State the other value as a fact of its own: both hold then, and `facts.conflicts` reports them."
         raise ConflictError("the fact has more trust than this text", ids=(id,), hint=hint)
 
 

@@ -31,7 +31,7 @@ UNSAID = "its memory was reworded"
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ENDS = ".!?。！？"
-_DATES = re.compile(r" \((?:from \S+ )?until \S+\)$")
+_DATES = re.compile(r" \((?:(?:from \S+ )?until \S+|from \d{4}-\d\d-\d\d)\)$")
 
 
 class Speaker(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pieria.bank.core import Core
-from pieria.bank.facts.drawn_facts import seen_versions
+from pieria.bank.facts.drawn_facts import check_trusted, seen_versions
 from pieria.bank.results.general import Receipt
 from pieria.errors import InputError, NotFoundError
 from pieria.facts import predicates, query
@@ -168,7 +168,8 @@ class Facts:
 
         def plan(reader: Reader, filter: Filter) -> Planned:
             now = Given(filter.now, filter.now)
-            return addition.ended(reader, statement, now if end is None else end, kept_reason, filter)
+            planned = addition.ended(reader, statement, now if end is None else end, kept_reason, filter)
+            return self._check_trusted(reader, planned)
 
         return self._written("facts invalidate", plan).facts
 
@@ -180,7 +181,7 @@ class Facts:
         problems.settle()
 
         def plan(reader: Reader, filter: Filter) -> Planned:
-            return addition.removed(reader, id, kept_reason, filter)
+            return self._check_trusted(reader, addition.removed(reader, id, kept_reason, filter))
 
         return self._written("facts remove", plan).facts[0]
 
@@ -353,6 +354,14 @@ class Facts:
                 hint = "The memory is the user's own: open the bank @me, and add the fact there."
                 raise NotFoundError("memory", statement.memory, hint=hint) from None
             raise
+
+    def _check_trusted(self, reader: Reader, planned: Planned) -> Planned:
+        """Return the plan. Raise `ConflictError` if it ends what has more trust than this caller."""
+        states = reader.states([row.memory for row in planned.rows if row.memory is not None])
+        for row in planned.rows:
+            if row.memory in states:
+                check_trusted(row.id, self._core.via, states[row.memory].state)
+        return planned
 
     def _is_the_user_s(self, memory: str) -> bool:
         holder = self._core.holder(memory)

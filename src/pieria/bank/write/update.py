@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import UTC, tzinfo
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from pieria.bank.core import EVERYTHING, Core, check_decided, last_read
@@ -91,6 +92,10 @@ def update(
         holder.check_unchanged(writer, id, since)
         if _RESTS_ON.intersection(given):
             check_decided(held.state)
+        if held.state.kind == STATEMENT and any(
+            changes[name] != getattr(held.state, name) for name in _OF_A_FACT & changes.keys()
+        ):
+            check_trusted(id, way, held.state)
         changed = told_again(core, writer, held.state, _changed_state(held.state, changes, kept_reason))
         contents = {name: given[name] for name in CONTENT if name in given}
         write = Write(changed)
@@ -197,7 +202,8 @@ def invalidate(
 ) -> Memory:
     problems = Problems()
     problems.of(check.identifier, id, "id")
-    ends = None if at is None else problems.of(moment, at, "at")
+    zone = None if at is None else _fact_zone(core, problems, id)
+    ends = None if at is None else problems.of(partial(moment, end=zone is not None, zone=zone or UTC), at, "at")
     kept_reason = problems.of(core.reason, reason)
     since = last_read(problems, unless_changed_since)
     if replacement == id:
@@ -205,7 +211,7 @@ def invalidate(
     problems.settle()
     holder = core.holder(id)
     if is_drawn(holder, id):
-        return end_fact(holder, id, ends, replacement, kept_reason, since)
+        return end_fact(holder, id, ends, replacement, kept_reason, since, core.via)
     if replacement is not None:
         other = core.holder(check.identifier(replacement, "replacement"))
         with other.reading() as reader:
@@ -214,6 +220,8 @@ def invalidate(
     def plan(writer: Writer) -> Changeset:
         held = holder.standing(writer, id).state
         holder.check_unchanged(writer, id, since)
+        if held.kind == STATEMENT:
+            check_trusted(id, core.via, held)
         until = holder.now() if ends is None else ends
         if held.valid_until is not None and held.valid_until <= until:
             until = held.valid_until
@@ -261,6 +269,14 @@ def _is_fact(core: Core, id: str) -> bool:
     return held.state.kind == STATEMENT and held.state.ended != "revised"
 
 
+def _fact_zone(core: Core, problems: Problems, id: str) -> tzinfo | None:
+    """Return the zone of days that are given for a fact. None for a memory: its days are in UTC."""
+    if problems.found:
+        return None
+    holder = core.holder(id)
+    return holder.zone if _is_fact(holder, id) else None
+
+
 def _check_unsigned(**given: object) -> None:
     problems = Problems()
     for name, value in given.items():
@@ -277,7 +293,8 @@ def _checked(
     contents = {name: given[name] for name in CONTENT if name in given}
     if contents:
         problems.of(checked, NewMemory(**{"text": "unchanged", **_filled(contents)}))
-    return _state_changes(problems, given), problems.of(core.reason, reason)
+    zone = _fact_zone(core, problems, id) if given.keys() & {"valid_from", "valid_until"} else None
+    return _state_changes(problems, given, zone or UTC), problems.of(core.reason, reason)
 
 
 def _read_ahead(core: Core, id: str, text: Any) -> Read:
@@ -371,16 +388,17 @@ def _given(verb: str, named: Mapping[str, Any], known: type) -> dict[str, Any]:
     return dict(named)
 
 
-def _state_changes(problems: Problems, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the checked changes of the state."""
+def _state_changes(problems: Problems, given: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
+    """Return the checked changes of the state. Days of its validity are days in the zone."""
     changes: dict[str, Any] = {}
     for name, (check_value, arguments) in _STATE_VALUES.items():
         if name in given:
             missing = given[name] is None and name in _MAY_BE_NONE
             changes[name] = None if missing else problems.of(check_value, given[name], name, *arguments)
-    if "valid_until" in given:
-        end = given["valid_until"]
-        changes["valid_until"] = None if end is None else problems.of(_end, end)
+    for name, is_end in (("valid_from", False), ("valid_until", True)):
+        if name in given:
+            bound = partial(moment, end=is_end, zone=zone)
+            changes[name] = None if given[name] is None else problems.of(bound, given[name], name)
     return changes
 
 
@@ -429,14 +447,12 @@ def _said_through(state: State, via: str, given: Collection[str], before: NewMem
     return lowered(state, via) if WORDING.intersection(given) else state
 
 
-def _end(value: object) -> int:
-    return moment(value, "valid_until", end=True)
-
-
 _NONE_MEANS: dict[str, Any] = {"tags": (), "entities": (), "files": (), "body": {}, "meta": {}}
+_OF_A_FACT = frozenset({"confidence", "valid_from", "valid_until"})
+"""The fields that change the fact as well, in a memory that states one."""
 _RESTS_ON = frozenset({"status", "body", "tags"})
 """The fields that identify and support a proposal; without them no decision on it is possible."""
-_MAY_BE_NONE = ("confidence", "valid_from")
+_MAY_BE_NONE = ("confidence",)
 _STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "importance": (check.number, ()),
     "confidence": (check.number, ()),
@@ -446,6 +462,5 @@ _STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "status": (check.one_of, (GIVEN_STATUSES,)),
     "tier": (check.one_of, (TIERS,)),
     "at": (moment, ()),
-    "valid_from": (moment, ()),
 }
 """How each value of a state is checked. A memory moves between session and bank; the user's memories stay in `@me`."""

@@ -108,7 +108,7 @@ def _whole(bank: Bank, memory: Memory) -> dict[str, object]:
         "sources": [excerpt(one) for one in _sources(bank, memory)],
         "drawn": [{"id": one.id, "text": one.excerpt} for one in drawn if one.id != memory.id],
     }
-    return {**whole(memory), **present(lists)}
+    return {**whole(memory, bank.zone), **present(lists)}
 
 
 def _sources(bank: Bank, memory: Memory) -> list[Memory]:

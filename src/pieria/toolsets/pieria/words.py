@@ -17,7 +17,7 @@ from pieria.record.changeset import Change
 from pieria.record.days import end_text, first_day, last_day, start_text
 from pieria.record.fact import Fact
 from pieria.record.fence import inert
-from pieria.record.memory import Memory
+from pieria.record.memory import STATEMENT, Memory
 from pieria.record.time import iso
 from pieria.record.trust import HEARSAY, OUTSIDE
 from pieria.toolsets.call import EMPTY, Spoken
@@ -91,7 +91,9 @@ def line(hit: Mapping[str, Any]) -> str:
 # --- one memory or fact, whole
 
 
-def whole(memory: Memory) -> dict[str, Any]:
+def whole(memory: Memory, zone: tzinfo) -> dict[str, Any]:
+    """Return a memory. Of a fact, bounds that are whole days in the zone are days."""
+    is_fact = memory.kind == STATEMENT
     told = {
         "id": memory.id,
         "text": memory.text,
@@ -107,8 +109,8 @@ def whole(memory: Memory) -> dict[str, Any]:
         "author": memory.author,
         "source": memory.source,
         "from": memory.origin.via,
-        "valid_from": stamp(memory.valid_from),
-        "valid_until": stamp(memory.valid_until),
+        "valid_from": start_text(memory.valid_from, zone) if is_fact else stamp(memory.valid_from),
+        "valid_until": end_text(memory.valid_until, zone) if is_fact else stamp(memory.valid_until),
         "pinned": memory.pinned,
         "status": memory.ended or memory.status,
         "superseded_by": memory.superseded_by,
