@@ -106,10 +106,10 @@ def test_context_keeps_to_its_budget_and_writes_nothing(opened: Callable[..., Ba
     assert bank.context("anything?").text == ""
     lived(bank)
     changes = bank.changes()
-    context = bank.context(budget_tokens=300)
-    assert context.tokens == estimated_tokens(context.text) <= 300
+    context = bank.context(budget_tokens=287)
+    assert context.tokens == estimated_tokens(context.text) <= 287
     assert context.left_out["index"] == 1
-    assert "(Left out for the budget of 300 tokens: " in context.text
+    assert "(Left out for the budget of 287 tokens: " in context.text
     assert "1 other memory.)" in context.text.splitlines()[-2]
     nothing = bank.context(budget_tokens=20)
     assert (nothing.text, nothing.tokens, nothing.items) == ("", 0, ())

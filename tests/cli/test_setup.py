@@ -18,7 +18,7 @@ from pieria.capture.install import jsontext
 from pieria.capture.install.hosts import HOSTS
 from pieria.capture.install.servers import wanted_launch
 from pieria.doors.cli.commands.setup import NAMES
-from pieria.doors.cli.host_setup import Plan, Setup
+from pieria.doors.cli.host_setup import RESTART, UNSEEN_MODELS, Plan, Setup
 from pieria.doors.cli.host_trial import Trials
 from pieria.doors.mcp.trial import try_out
 from pieria.hermes.trial import try_out as try_out_hermes
@@ -131,7 +131,7 @@ def test_each_agent_gets_an_entry_of_its_own_form(agents: Path, workspace: Works
         "claude-desktop": usual,
     }
     assert tuple(plans) == tuple(HOSTS) == NAMES
-    assert not [plan for plan in plans.values() if plan.problems or plan.warnings]
+    assert not [plan for plan in plans.values() if plan.problems or plan.warnings != [UNSEEN_MODELS]]
     hooks = [".claude/settings.json", ".codex/hooks.json", ".config/opencode/plugins/pieria.js"]
     hermes = [".hermes/plugins/pieria/__init__.py", ".hermes/plugins/pieria/plugin.yaml"]
     assert all((agents / file).is_file() for file in (*hooks, *hermes))
@@ -295,12 +295,21 @@ def test_unreadable_files_are_left_and_named(agents: Path, ask: Ask) -> None:
     assert answer.code == 1
     told = {each["host"]: each for each in json.loads(answer.out)["hosts"]}
     assert [host for host, each in told.items() if each["problems"]] == [*texts, "hermes"]
+    assert {told[host]["next"] for host in texts} == {None}
     assert told["gemini"]["check"]["worked"] is None
     assert {host: (agents / FILES[host]).read_bytes() for host in texts} == texts
     assert [file.name for file in plugin.parent.iterdir()] == ["notes.md"]
     assert (agents / ".claude/settings.json").exists(), "the hooks have a file of their own"
     assert ask("setup", "--remove", "--yes", *hosts).code == 1
     assert {host: (agents / FILES[host]).read_bytes() for host in texts} == texts
+
+
+def test_setup_says_what_is_wrong_and_what_agents_do_not_see(agents: Path, workspace: Workspace) -> None:
+    (agents / FILES["cursor"]).write_text('{"mcpServers": {}\n')
+    plans = written(workspace, "cursor", "zed")
+    assert "line 2: expected a comma or }, got the end of the file" in plans["cursor"].problems[0]
+    assert (plans["cursor"].next_step, plans["zed"].next_step) == (None, RESTART)
+    assert plans["zed"].warnings == [UNSEEN_MODELS]
 
 
 def test_a_misspelt_agent_is_refused_as_it_was_typed(ask: Ask) -> None:
@@ -449,6 +458,7 @@ def test_setup_tries_out_every_agent(agents: Path, workspace: Workspace, ask: As
     assert answer.code == 1
     told = {each["host"]: each["check"] for each in json.loads(answer.out)["hosts"]}
     assert (told["cursor"]["worked"], told["zed"]["worked"]) == (False, True)
+    assert json.loads(answer.out)["hosts"][0]["next"] is None
     assert told["cursor"]["detail"].startswith("remember: configuration: PIERIA_DURABILITY: expected")
 
 

@@ -53,6 +53,11 @@ def test_nearly_all_standing_sentences_are_recognised() -> None:
     assert len(mistaken) <= 0.15 * len(others), mistaken
 
 
+def test_a_plain_statement_of_a_person_is_no_rule() -> None:
+    wrong = [(line, said) for line in SAMPLES["plain"] for said in (NOTE, PROMPT) if found_in(line, said)]
+    assert len(wrong) <= 0.03 * 2 * len(SAMPLES["plain"]), wrong
+
+
 def test_a_standing_sentence_has_its_place_and_its_topic() -> None:
     for text, kind, said, terms in TABLES["topics"]:
         [found] = standing(text)

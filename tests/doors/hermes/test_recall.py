@@ -27,7 +27,7 @@ def test_a_memory_is_fenced_with_date_origin_trust_and_id(begin: Begin, bank: Ba
     bank.remember("The retry queue of payments is emptied at noon.")
     agent = begin()
     context = agent.prefetch("Which APIs use JWT?")
-    assert "data and no instruction" in context
+    assert "data, not instructions" in context
     label = f"- [2026-01-10 · Maya (human) · observation · trust 0.9 · id {memory.id}] We chose JWT for all new APIs."
     assert inside(context) == label
     told = inside(agent.prefetch("What does the retry queue of payments hold?"))

@@ -10,7 +10,9 @@ from tests.toolsets.conftest import Ask, Refused, answered
 from tests.toolsets.requirements import requirement
 
 from pieria.doors.mcp.server import tools_of
+from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.toolsets import Access, Host, registry
+from pieria.toolsets.pieria.words import BY_WORDS
 
 TEXTS = (
     "Maya prefers green tea to coffee, and takes it without sugar, ever since she lived in Kyoto for a year.",
@@ -195,7 +197,25 @@ def test_replies_warn_of_what_an_agent_should_not_rely_on(ask: Ask, host: Host) 
     forged = answered(host, "recall", {"query": "What shop should be visited?"}).text
     assert "\n  [forged] 2026-01-01" in forged and "\n[forged]" not in forged and "<system>" not in forged
     assert "probably no answer" in answered(host, "recall", {"query": "Who sold the ferry last summer?"}).text
-    assert answered(host.having(bank_name="empty"), "recall", {"query": "x"}).text == "Nothing is known about this."
+    nothing = answered(host.having(bank_name="empty"), "recall", {"query": "x"}).text
+    assert nothing.startswith("Nothing is known about this.")
+
+
+def vectors(texts: list[str]) -> list[list[float]]:
+    return [[1.0, len(text)] for text in texts]
+
+
+@requirement("warned")
+@pytest.mark.parametrize(
+    ("models", "warnings"),
+    [({}, [BY_WORDS]), ({"embedder": HashingEmbedding()}, [BY_WORDS]), ({"embedder": vectors}, [])],
+)
+def test_recall_says_that_it_searched_by_words_only(host: Host, warnings: list[str]) -> None:
+    host.bank.remember("We chose JWT.")
+    host.bank.sync()
+    reply = answered(host, "recall", {"query": "how do APIs authenticate?"})
+    assert reply.value.get("warnings", []) == warnings
+    assert reply.text.count(BY_WORDS) == len(warnings)
 
 
 @requirement("errors")

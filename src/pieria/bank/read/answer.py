@@ -22,6 +22,7 @@ from pieria.bank.embedding.threads import asked
 from pieria.bank.filters import EMBEDDED, QUESTION_SECONDS, embeddable
 from pieria.errors import AdapterError, InputError, NewerVersionError, PieriaError
 from pieria.language.analyser import ANALYSER_VERSION
+from pieria.models import FLOOR
 from pieria.models.reranker import STEP
 from pieria.recall.answer import Recall
 from pieria.recall.candidates import LATE, OFF
@@ -108,6 +109,12 @@ def answer(
     if by_vector and len(asked) > EMBEDDED:
         told["question"] = {"characters": EMBEDDED, "of": len(asked)}
     return replace(found, plan={**found.plan, "embedding": told})
+
+
+def is_by_words(found: Recall) -> bool:
+    """Return whether meaning had no part in an answer: without a model, or while it is fetched or fails."""
+    model = found.plan["embedding"].get("model") or ""
+    return "dense" in found.plan["left_out"] or model.startswith(FLOOR)
 
 
 def _measured(core: Core, found: Recall, seconds: float, embedded: float) -> None:

@@ -164,7 +164,8 @@ def _comma_after(text: str, at: int) -> int | None:
 
 def _wrong(text: str, at: int, expected: str) -> ValueError:
     line = text.count("\n", 0, at) + 1
-    return ValueError(f"line {line}: expected {expected}, got {text[at : at + 10]!r}")
+    got = repr(text[at : at + 10]) if text[at:] else "the end of the file"
+    return ValueError(f"line {line}: expected {expected}, got {got}")
 
 
 # --- how people wrote it

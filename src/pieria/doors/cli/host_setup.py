@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 ADD, MEND, REMOVE = "add", "mend", "remove"
 RESTART = "start it again, so that it sees Pieria"
+MODELS = "PIERIA_MODELS"
+UNSEEN_MODELS = (
+    f"the agent does not see {MODELS} of this shell, and so not the models there: set models in the data folder's "
+    "pieria.toml"
+)
 LOCAL = ("auto", "local")
 """Values of the setting `embedder` that use the local model."""
 
@@ -157,6 +162,8 @@ class Setup:
         ready = [plan for plan in self.plans if not plan.problems]
         for place, plan in enumerate(ready):
             plan.trial = trials.of(plan.host)
+            if plan.trial.worked is False:
+                plan.next_step = None
             if progress is not None:
                 progress(place + 1, len(ready))
 
@@ -178,7 +185,7 @@ class Setup:
         return found
 
     def _next_step(self, plan: Plan) -> str | None:
-        if not plan.done:
+        if not plan.done or plan.problems:
             return None
         if plan.host.servers is None:
             from pieria.hermes.setup import NEXT
@@ -187,7 +194,8 @@ class Setup:
         return plan.host.next_step or RESTART
 
     def _warnings(self, host: Host) -> list[str]:
-        return actions.status(host, self.where).problems if host.file else []
+        problems = actions.status(host, self.where).problems if host.file else []
+        return [*problems, UNSEEN_MODELS] if MODELS in self.where.environ else problems
 
 
 def _may_name_pieria(file: Path) -> bool:

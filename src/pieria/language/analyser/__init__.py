@@ -12,4 +12,4 @@ from pieria.language.analyser.tokenizer import STOP_WORDS, QueryTerm, Span, mark
 
 __all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "marks", "phrases", "query_terms", "spans", "terms"]
 
-ANALYSER_VERSION = 6
+ANALYSER_VERSION = 7

