@@ -49,10 +49,11 @@ def in_the_way(bank: Bank) -> sqlite3.Connection:
     return other
 
 
-def test_noted_uses_are_written_in_one_change(bank: Bank, short_pause: None) -> None:
+def test_noted_uses_are_written_in_one_change(bank: Bank) -> None:
     one, two = bank.remember("heron").id, bank.remember("swift").id
     bank.core.uses.note([one, two])
     bank.core.uses.note([one])
+    bank.core.uses.hurry()
     soon(lambda: written(bank, one, two) == {one: 2, two: 1})
     assert changes(bank) == ["remember", "remember", "recalled"]
     [change] = bank.changes(last=1)

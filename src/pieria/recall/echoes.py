@@ -31,7 +31,7 @@ def find_echoes(part: Part, question: str) -> Set[int]:
         if held.get(row, 0) >= query.fewest and row not in is_rule
         if row in part.glances and part.glances[row].length <= most
     }
-    found = part.source.reader.contents(list(maybe)) if maybe else {}
+    found = part.source.reader.readable(list(maybe)) if maybe else {}
     return frozenset(row for row, content in found.items() if _is_echo(query, content, is_said=maybe[row]))
 
 

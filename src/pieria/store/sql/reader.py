@@ -152,6 +152,10 @@ class SQLReader(QueueRows, FactRows, CopyReads):
 
     def readable(self, rows: Sequence[int]) -> dict[int, Content]:
         found: dict[int, Content] = {}
+        try:
+            return self.contents(rows)
+        except UnreadableRow:
+            log.debug("reading row by row, to leave out what is damaged")
         for row in rows:
             try:
                 found |= self.contents([row])
