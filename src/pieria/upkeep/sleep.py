@@ -68,7 +68,7 @@ class Summary:
     sources: tuple[Memory, ...]
     held: Memory | None = None
     invented: tuple[str, ...] = ()
-    """What a language model named and no source says. The text is then by the rules."""
+    """What a language model named and no source says. If anything, the text is by the rules."""
 
     @property
     def last(self) -> Memory:

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from heapq import heapify, heappop, heapreplace
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
@@ -238,14 +239,10 @@ class _Words:
                     del self._seen[word]
 
 
-_USUAL: list[frozenset[str]] = []
-
-
+@cache
 def _usual() -> frozenset[str]:
     """Return the terms of everyday words."""
-    if not _USUAL:
-        _USUAL.append(frozenset(terms(" ".join(COMMON))))
-    return _USUAL[0]
+    return frozenset(terms(" ".join(COMMON)))
 
 
 def _company(count: int, closest: _Closest, least: float) -> list[dict[int, float]]:

@@ -1,4 +1,4 @@
-"""One sleep of a bank: it reads in parts, plans by `pieria.upkeep`, and writes a group per transaction.
+"""One sleep of a bank: it reads in parts, plans by `pieria.upkeep`, and writes some groups per transaction.
 
 An interrupted sleep keeps its finished groups, and the next one continues.
 """
@@ -71,9 +71,8 @@ class Sleep:
         """Members of groups that got no summary."""
         self._tally: Counter[str] = Counter()
         """How many memories were left out, by reason."""
-        self._invented: list[str] = []
         self._refused: str | None = None
-        """Why there are no vectors."""
+        """The code of the error for which there are no vectors: its message may quote a text."""
         self._waiting: list[tuple[Summary, Draft]] = []
         self.slept = Slept(dry_run, bank.mind.name, 0, 0)
         self.stopped: PieriaError | None = None
@@ -110,7 +109,7 @@ class Sleep:
         try:
             self._bank.core.embedding.sync(EMBEDDING)
         except PieriaError as problem:
-            self._refused = problem.message
+            self._refused = problem.code
 
     @property
     def _is_complete(self) -> bool:
@@ -195,6 +194,11 @@ class Sleep:
             self._unsummarized.update(ids)
 
     def _sum_up(self, group: Group) -> None:
+        if not self._is_worded(group):
+            self._tally["short"] += len(group.members)
+
+    def _is_worded(self, group: Group) -> bool:
+        """Word the summary of a group, and return False if it would only repeat its sources."""
         if group.held is None:
             with self._bank.core.reading() as reader:
                 id = sleep.free_id(reader, group.members)
@@ -202,17 +206,17 @@ class Sleep:
             id = group.held.id
         if id is None:
             self._leave_for_later(group)
-            return
+            return True
         made = sleep.summary_of(id, group, self._bank.mind, self._bank.zone)
         if made is None:
-            self._tally["short"] += len(group.members)
-            return
+            return False
         summary = replace(made, text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
         draft = self._bank.core.screening.draft(checked(sleep.new_memory(summary)))
         self._waiting.append((summary, draft))
         # The rules take less time for a summary than its write; a model's words are written at once.
         if self._bank.core.llm is not None or len(self._waiting) >= WRITTEN_AT_ONCE:
             self._write()
+        return True
 
     def _write(self) -> None:
         """Write the summaries that wait. Those with a source that has changed meanwhile are left."""
@@ -242,7 +246,7 @@ class Sleep:
         ids = {summary.id for summary in kept}
         for summary, _ in waiting:
             if summary.id in ids:
-                self._invented += summary.invented
+                self._tally["invented"] += bool(summary.invented)
                 self._add(summaries=(*self.slept.summaries, summary))
             else:
                 self._tally["changed"] += len(summary.sources)
@@ -304,11 +308,10 @@ class Sleep:
         self._act_on_each(groups, self._renew_one)
 
     def _renew_one(self, group: Group) -> None:
-        """Word a summary again from the sources that are left; remove it if too few are."""
+        """Word a summary again from the sources that are left; remove it if they are too few or too short for one."""
         assert group.held is not None
-        if len(group.members) >= grouping.LEAST - 1:
-            self._sum_up(group)
-        elif not group.held.pinned:
+        enough = len(group.members) >= grouping.LEAST - 1
+        if not (enough and self._is_worded(group)) and not group.held.pinned:
             self._tally["baseless"] += 1
             if not self._dry_run:
                 self._let_go(group.held, group.members)
@@ -382,10 +385,7 @@ class Sleep:
         if not self.slept.examined and not self._tally.total():
             yield "nothing is due: there are no notes, observations or turns that no sleep has processed"
         if self._refused:
-            yield f"the embedder failed: {self._refused}"
-        if self._invented:
-            named = ", ".join(dict.fromkeys(self._invented))
-            yield f"the model named what no source says ({named}): those summaries are by the rules"
+            yield f"the embedder failed ({self._refused}): `pieria doctor` says more"
 
     def _remember_rest(self) -> None:
         core = self._bank.core
@@ -400,6 +400,10 @@ REASONS = {
     "vectors": ("1 waits for its vector", "{} wait for their vectors"),
     "changed": ("1 was changed or summed up meanwhile", "{} were changed or summed up meanwhile"),
     "baseless": ("1 summary has too few sources left", "{} summaries have too few sources left"),
+    "invented": (
+        "1 summary is by the rules: the model named what no source says",
+        "{} summaries are by the rules: the model named what no source says",
+    ),
     "short": ("1 is too short to sum up", "{} are too short to sum up: a summary would only repeat them"),
 }
 """Why memories were left out, for one and for several."""

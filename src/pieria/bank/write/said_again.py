@@ -11,8 +11,8 @@ from pieria.record.changeset import Record
 from pieria.record.draft import Draft
 from pieria.record.memory import Memory
 from pieria.record.time import moment
-from pieria.record.trust import AGENT, TRUST, lowest
 from pieria.store.protocol import Reader
+from pieria.store.rows import first_trust
 
 SAID_AGAIN = "said again"
 """The collection of records with the days, by the id of the memory."""
@@ -24,7 +24,7 @@ def said_again(reader: Reader, drafts: Sequence[Draft], existing: Mapping[int, M
     days: dict[str, list[str]] = {}
     for number, memory in existing.items():
         draft = drafts[number]
-        if draft.new.unless_exists != "text" or TRUST[lowest(draft.new.via or AGENT)] < memory.trust:
+        if draft.new.unless_exists != "text" or first_trust(draft) < memory.trust:
             continue
         day = f"{moment(now if draft.at is None else draft.at):%Y-%m-%d}"
         held = days.get(memory.id) or list(reader.records(SAID_AGAIN, memory.id).get(memory.id, ()))
@@ -35,4 +35,4 @@ def said_again(reader: Reader, drafts: Sequence[Draft], existing: Mapping[int, M
 
 def without_days(reader: Reader, ids: Sequence[str]) -> list[Record]:
     """Return the records to delete when these memories are erased."""
-    return [Record(SAID_AGAIN, id, None) for id in reader.records(SAID_AGAIN) if id in set(ids)]
+    return [Record(SAID_AGAIN, id, None) for id in reader.records(SAID_AGAIN).keys() & set(ids)]
