@@ -224,3 +224,10 @@ def test_superseding_from_a_memory_keeps_to_its_time(bank: Bank, clock: HandCloc
     assert (fact.valid_from, fact.valid_until) == (planned.valid_from, planned.valid_until)
     assert objects(bank.facts.query("Maya")) == ["billing"]
     assert objects(bank.facts.query("Maya", valid_at="2026-07-15")) == ["payments"]
+
+
+def test_spellings_of_a_predicate_are_one(bank: Bank) -> None:
+    for predicate, city in (("lives-in", "Rome"), ("livesIn", "Oslo"), ("lives in", "Bern"), ("lives_in", "Porto")):
+        bank.facts.add("Maya", predicate, city)
+    assert [fact.object for fact in bank.facts.query("Maya", "livesIn")] == ["Porto"]
+    assert [predicate.name for predicate in bank.facts.predicates() if predicate.facts] == ["lives-in"]

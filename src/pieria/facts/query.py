@@ -11,7 +11,7 @@ from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import Predicate, declared_name, is_single, listed, single_valued
 from pieria.facts.validity import BEGINNING, Span, span_of, spanned
 from pieria.record.days import Given
-from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
+from pieria.record.fact import Fact, FactQuery, folded, folded_predicate, predicate_keys
 from pieria.record.filter import Filter
 from pieria.record.reply import Reply
 from pieria.record.time import is_over, is_to_come, micros
@@ -128,7 +128,7 @@ def _query(question: Question, aliases: Aliases) -> FactQuery:
         object, entity = _both(object, entity), None
     return FactQuery(
         subject_keys=subject,
-        predicate_keys=None if question.predicate is None else (folded_predicate(question.predicate),),
+        predicate_keys=None if question.predicate is None else predicate_keys(question.predicate),
         object_keys=object,
         either_keys=entity,
         memory=question.memory,
@@ -314,11 +314,12 @@ def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter
     single = single_valued(reader)
     wanted = single if predicate is None else {folded_predicate(predicate)} & single
     query = FactQuery(
-        subject_keys=None if subject is None else aliases.group(subject), predicate_keys=tuple(sorted(wanted))
+        subject_keys=None if subject is None else aliases.group(subject),
+        predicate_keys=tuple(sorted({spelt for key in wanted for spelt in predicate_keys(key)})),
     )
     slots: defaultdict[tuple[str, str], list[FactSpan]] = defaultdict(list)
     for span in at_all_times(reader.spans(query, filter), aliases):
-        slots[aliases.root(span.subject_key), span.predicate_key].append(span)
+        slots[aliases.root(span.subject_key), folded_predicate(span.predicate_key)].append(span)
     against = {slot: at_odds for slot, spans in slots.items() if (at_odds := _at_odds(spans, aliases))}
     told = [span for slot, at_odds in against.items() for span in (slots[slot][0], *at_odds)]
     facts = {fact.id: fact for fact in whole(reader, told, filter)}
@@ -338,7 +339,7 @@ def find_beside(reader: Reader, fact: Fact, filter: Filter) -> list[Fact]:
     For a single-valued predicate leave out a value that ended on the day on which the next began.
     """
     aliases = Aliases(reader)
-    query = FactQuery(subject_keys=aliases.group(fact.subject), predicate_keys=(folded_predicate(fact.predicate),))
+    query = FactQuery(subject_keys=aliases.group(fact.subject), predicate_keys=predicate_keys(fact.predicate))
     own, object = span_of(fact), aliases.entity(fact.object)
     is_one = is_single(reader, folded_predicate(fact.predicate))
     spans = at_all_times(reader.spans(query, filter), aliases)

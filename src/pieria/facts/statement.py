@@ -39,6 +39,7 @@ from pieria.record.fact import (
     checked_predicate,
     folded,
     folded_predicate,
+    predicate_keys,
     row_of,
 )
 from pieria.record.filter import Filter
@@ -142,7 +143,7 @@ def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_objec
     objects = aliases.group(statement.object)
     query = FactQuery(
         subject_keys=aliases.group(statement.subject),
-        predicate_keys=(predicate,),
+        predicate_keys=predicate_keys(statement.predicate),
         object_keys=None if single or every_object else objects,
     )
     slot = Slot([], [], single)

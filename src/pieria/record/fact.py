@@ -6,6 +6,7 @@ found.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -127,10 +128,21 @@ def folded(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
+_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
+
+
 @lru_cache(maxsize=1024)
 def folded_predicate(name: str) -> str:
-    """Return the key of a predicate. Underscores count as spaces."""
-    return " ".join(folded(name).replace("_", " ").split())
+    """Return the key of a predicate: lives_in, lives-in and livesIn are one."""
+    return " ".join(folded(_HUMP.sub(" ", name)).replace("_", " ").replace("-", " ").split())
+
+
+@lru_cache(maxsize=1024)
+def predicate_keys(name: str) -> tuple[str, ...]:
+    """Return every key under which facts of this predicate may be stored: banks once told these spellings apart."""
+    key = folded_predicate(name)
+    older = " ".join(folded(name).replace("_", " ").split())
+    return tuple(dict.fromkeys((key, older, key.replace(" ", "-"), key.replace(" ", ""))))
 
 
 def is_blank(name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import declared_name
 from pieria.facts.validity import as_written
-from pieria.record.fact import Fact, FactQuery, folded, folded_predicate
+from pieria.record.fact import Fact, FactQuery, folded, folded_predicate, predicate_keys
 from pieria.record.filter import Filter
 from pieria.record.memory import STATEMENT
 from pieria.store.protocol import Reader
@@ -28,7 +28,7 @@ def restatements(reader: Reader, versions: Sequence[Fact], going: Collection[str
     for fact in versions:
         keys = FactQuery(
             subject_keys=(folded(fact.subject),),
-            predicate_keys=(folded_predicate(fact.predicate),),
+            predicate_keys=predicate_keys(fact.predicate),
             object_keys=(folded(fact.object),),
             include_ended=True,
             every_version=True,
