@@ -1,56 +1,24 @@
-"""Trains the model that finds lasting rules in what a person says, and measures it.
+"""The examples of the model that finds lasting rules in what a person says: `training/rules/*.jsonl`.
 
-    python -m training.rules             # cross-validate, train on everything, write the weights
-    python -m training.rules --measure   # cross-validate alone
-
-The prompts are in `training/rules/*.jsonl`: a line each, with its sentences and their labels.
+Each line is a prompt, with its sentences and their labels.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-import pieria.language
-from pieria.language.rule_model import LASTING, SCALE, WEIGHTS, Model, features, probability
+from pieria.language.rule_model import LASTING, features_of
 from pieria.language.sentences import sentences
+from training.fit import Example, Task
 
 DATA = Path(__file__).parent / "rules"
-FOLDS = 5
-STEPS = 250
-RATE = 0.1
-PENALTY = 3.0
-"""Of the squared weights: what keeps rare words from deciding alone."""
-SEEN = 3
-"""Sentences that must have a feature before it gets weights."""
-KEPT, KEPT_FOR_KINDS = 26_000, 3_000
-"""Features in the file: those that speak the most for or against something lasting, or a kind of it."""
-THRESHOLD = 0.35
+TASK = Task(LASTING, 0.35)
 LABELS = (*LASTING, "job", "other")
 OVERLAP = 8
 """Characters of a labelled part that a sentence has to hold to take its label."""
-
-
-class Example(NamedTuple):
-    features: list[str]
-    label: str
-    language: str
-    prompt: int
-
-
-class Matrix(NamedTuple):
-    """The features of all examples one after the other, with where each example begins."""
-
-    columns: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    rows: NDArray[np.int64]
 
 
 def read_examples() -> list[Example]:
@@ -73,128 +41,5 @@ def _examples(prompt: dict[str, Any], number: int) -> Iterator[Example]:
         ]
         if labels:
             label = min(labels, key=LABELS.index)
-            found = features(text[sentence.start : sentence.end], prompt["where"])
+            found = features_of(text[sentence.start : sentence.end], prompt["where"])
             yield Example(found, label, prompt["lang"], number)
-
-
-def train(examples: Sequence[Example]) -> Model:
-    """Fit a logistic regression over features that are scaled by how much more often lasting sentences have them.
-
-    Of words that are seen seldom, this trusts those that are seen on one side alone. For the kinds of what lasts, these
-    ratios do.
-    """
-    counts = Counter(feature for example in examples for feature in example.features)
-    names = [feature for feature, count in counts.items() if count >= SEEN]
-    vocabulary = {feature: column for column, feature in enumerate(names)}
-    matrix = _matrix(examples, vocabulary)
-    labels = np.array([example.label for example in examples])
-    scale = _ratios(matrix, np.isin(labels, LASTING), len(names))
-    scale[vocabulary[""]] = 1
-    weights = scale * _fit(matrix, np.isin(labels, LASTING), scale)
-    kinds = np.stack([_ratios(matrix, labels == kind, len(names)) for kind in LASTING], axis=1)
-    spread = np.ptp(kinds, axis=1)
-    return Model(
-        {names[column]: round(SCALE * weights[column]) for column in _largest(np.abs(weights), KEPT)},
-        {names[column]: np.rint(kinds[column]).astype(int).tolist() for column in _largest(spread, KEPT_FOR_KINDS)},
-        THRESHOLD,
-    )
-
-
-def _largest(sizes: NDArray[np.float64], count: int) -> list[int]:
-    return sorted(np.argsort(-sizes, kind="stable")[:count].tolist())
-
-
-def _matrix(examples: Sequence[Example], vocabulary: dict[str, int]) -> Matrix:
-    known = [[vocabulary[feature] for feature in example.features if feature in vocabulary] for example in examples]
-    lengths = np.array([len(columns) for columns in known])
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    rows = np.repeat(np.arange(len(known)), lengths)
-    return Matrix(np.array([column for columns in known for column in columns]), starts, rows)
-
-
-def _ratios(matrix: Matrix, wanted: NDArray[np.bool_], width: int) -> NDArray[np.float64]:
-    """Return for each feature the logarithm of how much more often the wanted examples have it than the others."""
-    inside, outside = (
-        1 + np.bincount(matrix.columns[group[matrix.rows]], minlength=width) for group in (wanted, ~wanted)
-    )
-    ratios: NDArray[np.float64] = np.log((inside / inside.sum()) / (outside / outside.sum()))
-    return ratios
-
-
-def _fit(matrix: Matrix, wanted: NDArray[np.bool_], scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fit a logistic regression by Adam."""
-    weights = np.zeros(len(scale))
-    mean, square = np.zeros_like(weights), np.zeros_like(weights)
-    for step in range(1, STEPS + 1):
-        error = _chances(matrix, scale * weights) - wanted
-        summed = np.bincount(matrix.columns, weights=error[matrix.rows], minlength=len(weights))
-        gradient = (scale * summed + PENALTY * weights) / len(wanted)
-        mean = 0.9 * mean + 0.1 * gradient
-        square = 0.999 * square + 0.001 * gradient**2
-        rate = RATE * (1 - step / STEPS)
-        weights -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-    return weights
-
-
-def _chances(matrix: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(-np.add.reduceat(weights[matrix.columns], matrix.starts)))
-    return chances
-
-
-def cross_validate(examples: Sequence[Example]) -> dict[str, dict[str, float]]:
-    """Return how many lasting sentences are found, and how many others are taken for one: in all, and in English."""
-    found = np.zeros(len(examples))
-    for fold in range(FOLDS):
-        held_out = [place for place, example in enumerate(examples) if example.prompt % FOLDS == fold]
-        model = train([example for example in examples if example.prompt % FOLDS != fold])
-        found[held_out] = [probability(examples[place].features, model.lasting) for place in held_out]
-    lasting = np.array([example.label in LASTING for example in examples])
-    english = np.array([example.language == "en" for example in examples])
-    figures = {}
-    for name, group in (("all", english | True), ("english", english), ("others", ~english)):
-        told = found[group] >= THRESHOLD
-        figures[name] = {
-            "sentences": int(group.sum()),
-            "auc": round(_area(found[group], lasting[group]), 3),
-            "found": round(float(told[lasting[group]].mean()), 3),
-            "mistaken": round(float(told[~lasting[group]].mean()), 3),
-        }
-    return figures
-
-
-def _area(scores: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float:
-    """Return the share of pairs, one wanted and one not, that are in the right order."""
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    positive = int(wanted.sum())
-    return float((ranks[wanted].sum() - positive * (positive + 1) / 2) / (positive * (len(scores) - positive)))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measure", action="store_true", help="cross-validate alone; write nothing")
-    asked = parser.parse_args()
-    examples = read_examples()
-    print(json.dumps(cross_validate(examples), indent=2))
-    if asked.measure:
-        return
-    path = Path(next(iter(pieria.language.__path__))) / WEIGHTS
-    path.write_text(_written(train(examples)), encoding="utf-8")
-    print(f"{path.name}: {path.stat().st_size // 1024} kB")
-
-
-def _written(model: Model) -> str:
-    """Return the file: a feature on a line, so that a change can be read."""
-    parts = []
-    for name, table in (("lasting", model.lasting), ("kinds", model.kinds)):
-        lines = [
-            f"{json.dumps(feature, ensure_ascii=False)}:{json.dumps(weight, separators=(',', ':'))}"
-            for feature, weight in sorted(table.items())
-            if weight
-        ]
-        parts.append(f'"{name}":{{\n' + ",\n".join(lines) + "\n}")
-    return "{" + ",\n".join([*parts, f'"threshold":{model.threshold}']) + "}\n"
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.samples import HERE, samples
 
-from pieria.language.rule_model import LASTING, NOTE, PROMPT, features, lasting_kind, load_model
+from pieria.language.rule_model import LASTING, MODEL, NOTE, PROMPT, features_of, lasting_kind
+from pieria.language.sentence_model import load_model
 from pieria.language.standing_forms import HEADS, LEAD, forms
 from pieria.language.standing_rules import KINDS, standing
 
@@ -110,8 +111,8 @@ def test_each_form_and_lead_begins_with_a_known_head(text: str, lead: str) -> No
 def test_the_model_distinguishes_kinds_in_what_was_typed() -> None:
     for sentence, kind in TABLES["kinds"].items():
         assert lasting_kind(sentence, PROMPT) == (kind or None), sentence
-    model = load_model()
-    assert {"", "note", "^ please", "head always"} <= model.lasting.keys()
+    model = load_model(MODEL)
+    assert {"", "note", "^ please", "head always"} <= model.wanted.keys()
     assert 0 < model.threshold < 1
     text = "Schreib Commits bitte immer auf Englisch."
     assert found_in(text) == []
@@ -123,5 +124,5 @@ def test_the_model_distinguishes_kinds_in_what_was_typed() -> None:
 @given(st.text(max_size=200), st.sampled_from([PROMPT, NOTE]))
 def test_the_model_reads_any_sentence(sentence: str, said: str) -> None:
     assert lasting_kind(sentence, said) in (None, *LASTING)
-    found = features(sentence, said)
+    found = features_of(sentence, said)
     assert len(found) == len(set(found))
