@@ -11,10 +11,10 @@ import json
 from pathlib import Path
 
 import pieria.language
-from training import rules
+from training import remarks, rules
 from training.fit import cross_validate, train, written
 
-MODELS = {"rule": rules}
+MODELS = {"rule": rules, "remark": remarks}
 
 
 def main() -> None:

@@ -1,0 +1,82 @@
+"""Find what is worth keeping in the words of a day's work: decisions, plans, debts, rules, facts, causes and ways.
+
+A trained model judges each sentence by its words, its speaker and its place. Who spoke, and which words are a person's
+own, is decided by the caller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pieria.language.sentence_model import features, judge, load_model
+from pieria.language.sentences import Sentence, sentences
+
+MODEL = "remark"
+KINDS = ("decision", "plan", "debt", "rule", "preference", "fact", "cause", "howto")
+PERSON, AGENT, READ = "", "agent", "read"
+"""Whose words they are: a person's, the agent's, or what the agent read: output, pages, mails."""
+LONGEST = 600
+"""Characters of a sentence that can be a remark: a longer one is hardly prose."""
+MOST = 400
+"""Sentences judged of one text."""
+_CODE = re.compile(r"(?<![^\n])[ \t]{0,3}(```|~~~)[\s\S]*?(?:\1|\Z)")
+_ASKS = re.compile(r"[?？]['\")\]*_」]*\Z")
+_UNITS = "eur|euros?|usd|chf|kg|km|gb|mb|ms|min|h|days?|weeks?|months?"
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_SIGNS = {
+    "has digits": re.compile(r"\d"),
+    "has an amount": re.compile(rf"[€$£%]|\d\s?(?:{_UNITS})\b", re.IGNORECASE),
+    "has a name": re.compile(r"(?<=[\w,;] )[A-ZÄÖÜÉ]\w+"),
+    "has code": re.compile(r"`|\w_\w|\w\(\)|(?<!\w)--?\w|\w/\w|\w\.\w{2,4}\b"),
+    "has a time": re.compile(
+        rf"\b\d{{1,2}}[:.]\d\d\b|\b\d{{1,2}}\.\s?\d{{1,2}}\.|\b\d{{4}}-\d\d|\b(?:{_MONTHS})[a-z]*\b", re.IGNORECASE
+    ),
+    "has a colon": re.compile(r"\w: "),
+    "asks": _ASKS,
+}
+"""What shows in a sentence beside its words."""
+
+
+class Remark(NamedTuple):
+    """The sentence `text[start:end]`, of one of `KINDS`, and the probability that it is worth keeping."""
+
+    kind: str
+    start: int
+    end: int
+    sure: float
+
+
+def remarks(text: str, said_by: str, *, before: str = "", least: float | None = None) -> list[Remark]:
+    """Return the remarks in order. `before` is what another said just before; `least` the least probability."""
+    model = load_model(MODEL)
+    found = []
+    for sentence, features_of_it in judged_sentences(text, said_by, before):
+        judged = judge(model, features_of_it, least)
+        if judged is not None:
+            found.append(Remark(judged.kind, *sentence, judged.probability))
+    return found
+
+
+def judged_sentences(text: str, said_by: str, before: str = "") -> Iterator[tuple[Sentence, list[str]]]:
+    """Yield the sentences that the model judges, with their features."""
+    code = [found.span() for found in _CODE.finditer(text)]
+    within = [each for each in sentences(text) if not any(start <= each.start < end for start, end in code)][:MOST]
+    for place, sentence in enumerate(within):
+        said = text[sentence.start : sentence.end]
+        if len(said) <= LONGEST and re.search(r"[^\W\d_]", said):
+            earlier = text[slice(*within[place - 1])] if place else ""
+            yield sentence, features(said, said_by, _about(said, earlier, before, place, within))
+
+
+def _about(said: str, earlier: str, before: str, place: int, within: Sequence[Sentence]) -> Iterator[str]:
+    yield from (name for name, sign in _SIGNS.items() if sign.search(said))
+    if place == 0:
+        yield "first"
+        if _ASKS.search(before.rstrip()):
+            yield "answers"
+    if place == len(within) - 1:
+        yield "only" if place == 0 else "last"
+    if earlier:
+        yield "after a question" if _ASKS.search(earlier) else "after a sentence"
