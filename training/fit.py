@@ -50,7 +50,7 @@ class Matrix(NamedTuple):
 def train(examples: Sequence[Example], task: Task) -> Model:
     """Fit a logistic regression over features that are scaled by how much more often wanted sentences have them.
 
-    Of words that are seen seldom, this trusts those that are seen on one side alone. For the kinds, these ratios do.
+    Of words that are seen seldom, this trusts those that are seen on one side alone.
     """
     counts = Counter(feature for example in examples for feature in example.features)
     names = [feature for feature, count in counts.items() if count >= SEEN]
@@ -60,14 +60,29 @@ def train(examples: Sequence[Example], task: Task) -> Model:
     scale = _ratios(matrix, np.isin(labels, task.kinds), len(names))
     scale[vocabulary[""]] = 1
     weights = scale * _fit(matrix, np.isin(labels, task.kinds), scale)
-    kinds = np.stack([_ratios(matrix, labels == kind, len(names)) for kind in task.kinds], axis=1)
+    kinds = _kinds([example for example in examples if example.label in task.kinds], vocabulary, task)
     spread = np.ptp(kinds, axis=1)
     return Model(
         {names[column]: round(SCALE * weights[column]) for column in _largest(np.abs(weights), KEPT)},
-        {names[column]: np.rint(kinds[column]).astype(int).tolist() for column in _largest(spread, KEPT_FOR_KINDS)},
+        {
+            names[column]: np.rint(SCALE * kinds[column]).astype(int).tolist()
+            for column in _largest(spread, KEPT_FOR_KINDS)
+        },
         list(task.kinds),
         task.threshold,
     )
+
+
+def _kinds(wanted: Sequence[Example], vocabulary: dict[str, int], task: Task) -> NDArray[np.float64]:
+    """Return the weights of each feature for each kind against the others, a row a feature."""
+    matrix = _matrix(wanted, vocabulary)
+    labels = np.array([example.label for example in wanted])
+    fitted = []
+    for kind in task.kinds:
+        scale = _ratios(matrix, labels == kind, len(vocabulary))
+        scale[vocabulary[""]] = 1
+        fitted.append(scale * _fit(matrix, labels == kind, scale))
+    return np.stack(fitted, axis=1)
 
 
 def _largest(sizes: NDArray[np.float64], count: int) -> list[int]:

@@ -20,9 +20,14 @@ TASK = Task(LASTING, 0.35)
 LABELS = (*LASTING, "job", "other")
 
 
-def read_examples() -> list[Example]:
+def read() -> list[dict[str, Any]]:
+    """Return the labelled prompts."""
     lines = [line for path in sorted(DATA.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [example for number, line in enumerate(lines) for example in _examples(json.loads(line), number)]
+    return [json.loads(line) for line in lines]
+
+
+def read_examples() -> list[Example]:
+    return [example for number, prompt in enumerate(read()) for example in _examples(prompt, number)]
 
 
 def _examples(prompt: dict[str, Any], number: int) -> Iterator[Example]:

@@ -1,7 +1,7 @@
-"""Judge what is learnt from labelled work: `python -m benchmarks.learning.judge FOLDER [--show]`.
+"""Judge what is learnt from labelled work: `python -m benchmarks.learning.judge tuning|locked [--show]`.
 
-A folder holds sessions of work, a file each, written and labelled by people who do not know the code. Some are events
-as the hooks of an agent report them; they are captured and distilled. Some are steps as a program appends them to a
+The folder `work` holds sessions of work, written and labelled by people who do not know the code. Some are events as
+the hooks of an agent report them; they are captured and distilled. Some are steps as a program appends them to a
 session. All go into one bank. A text counts as kept if it is an observation, a lesson, a fact or a procedure. The
 output is how much of what a person would keep is kept, how much of what is kept was wanted, and how many questions of
 the next day have their answer in one of the first five results. Intervals are drawn over sessions.
@@ -22,6 +22,7 @@ from benchmarks.intervals import Estimate, mean_of_groups
 from pieria import Bank, Workspace
 
 FIRST = 5
+WORK = Path(__file__).parent / "work"
 MODELS = Path(sys.prefix) / "share" / "pieria" / "models"
 KEPT = ("observation", "semantic", "procedural")
 SETTINGS = {"embedder": "local", "models": MODELS, "count_uses": False, "durability": "off"}
@@ -39,11 +40,11 @@ class Judged(NamedTuple):
 
 
 @click.command
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("part", type=click.Choice(["tuning", "locked"]))
 @click.option("--kind", multiple=True, help="Only sessions whose name begins so.")
 @click.option("--show", is_flag=True, help="Show each label, kept text and question.")
-def main(folder: Path, kind: tuple[str, ...], show: bool) -> None:
-    judged = judge(folder, kind)
+def main(part: str, kind: tuple[str, ...], show: bool) -> None:
+    judged = judge(part, kind)
     if show:
         for one in judged:
             _show(one)
@@ -58,9 +59,13 @@ def main(folder: Path, kind: tuple[str, ...], show: bool) -> None:
         click.echo(f"{name}: {_share(parts)}")
 
 
-def judge(folder: Path, kinds: Sequence[str] = ()) -> list[Judged]:
-    files = [path for path in sorted(folder.glob("*.json")) if not kinds or path.stem.startswith(tuple(kinds))]
-    sessions = {path.stem: json.loads(path.read_text("utf-8")) for path in files}
+def judge(part: str, kinds: Sequence[str] = ()) -> list[Judged]:
+    named = {path.stem.removeprefix(f"{part}-"): path for path in sorted(WORK.glob(f"{part}-*.json"))}
+    sessions = {
+        name: json.loads(path.read_text("utf-8"))
+        for name, path in named.items()
+        if not kinds or name.startswith(tuple(kinds))
+    }
     with TemporaryDirectory(prefix="pieria-bench-") as data, Workspace(data, settings=SETTINGS) as workspace:
         bank = workspace.open("work")
         kept = {}

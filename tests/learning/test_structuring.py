@@ -242,11 +242,25 @@ def test_telemetry_counts_what_an_episode_came_to() -> None:
 
 def test_each_profile_changes_what_rules_extract() -> None:
     profiles = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text("utf-8"))
-    lived = Trajectory.of([Step(0, " ".join(profiles["without"]), "ran it", "Know it", "s", 0.9, None, "traj_1")])
+    told = "\n".join(profiles.pop("sentences"))
+    lived = Trajectory.of([Step(0, told, "ran it, because it fails", "Know it", "s", 0.9, None, "traj_1")])
+
+    def learnt(profile: str | None) -> tuple[dict[str, float], set[str]]:
+        found = extract_trajectory(lived, "Know it", config=config(extraction_profile=profile))
+        facts = {node.proposition: node.confidence for node in of(found, "semantic")}
+        return facts, {node.instruction for node in of(found, "procedural")}
+
+    plain, done = learnt(None)
+    assert done == {"ran it, because it fails"}
     for name, changed in profiles.items():
-        profile = config(extraction_profile=None if name == "without" else name)
-        found = extract_trajectory(lived, "Know it", config=profile)
-        expected = {text: sure for text, sure in {**profiles["without"], **changed}.items() if sure}
-        assert {node.proposition: node.confidence for node in of(found, "semantic")} == expected
-        takes_steps = "ran it" in {node.instruction for node in of(found, "procedural")}
-        assert takes_steps == (name != "research")
+        facts, taught = learnt(name)
+        assert taught == (done if name != "research" else set())
+        assert {text: facts[text] for text in changed["kept"]} == {
+            text: plain.get(text, 0.7) for text in changed["kept"]
+        }
+        halves = {text: round(plain[text] / 2, 4) for text in changed["halved"] if text in plain}
+        assert {text: facts[text] for text in halves} == halves
+        assert facts.keys().isdisjoint(changed["dropped"])
+        same = plain.keys() - {*changed["halved"], *changed["dropped"]}
+        assert {text: facts[text] for text in same} == {text: plain[text] for text in same}
+    assert "My editor is Vim." in plain

@@ -11,7 +11,7 @@ from pieria.language.grammar.persons import third
 from pieria.language.grammar.pronouns import explained, points_out
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
-from pieria.models.minds.rules.lasting_facts import spoken
+from pieria.models.minds.rules.speech import spoken
 
 MIND = RuleMind()
 SAMPLES = samples("grammar")
@@ -46,10 +46,9 @@ def test_a_statement_gives_these_facts_and_no_more() -> None:
     (one,) = MIND.propositions("", [StepSeen("Ines: You should never push to main.", "")])
     assert (one.text, one.confidence) == ("You should never push to main.", 1.0)
     steps = [StepSeen("Ines: Always answer in English.\nBen: I work at Acme.", "")]
-    assert [(found.text, found.confidence) for found in MIND.propositions("", steps)] == [
-        ("Ines says: always answer in English.", 0.7),
-        ("Ben works at Acme.", 0.9),
-    ]
+    between, fact = MIND.propositions("", steps)
+    assert (between.text, fact.text) == ("Ines says: always answer in English.", "Ben works at Acme.")
+    assert between.confidence < 1
 
     def concepts(said: str) -> tuple[str, ...]:
         (found,) = MIND.propositions("", [StepSeen(said, "")])

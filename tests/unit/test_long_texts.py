@@ -22,7 +22,7 @@ from pieria.language.timewords import timewords
 from pieria.language.windows import Turn, window
 from pieria.models.mind import Found, Said, StepSeen
 from pieria.models.minds.rules import RuleMind
-from pieria.models.minds.rules.lasting_facts import spoken
+from pieria.models.minds.rules.speech import spoken
 from pieria.record.fence import inert
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pieria.language.sentence_model import features, judge, load_model
+from pieria.language.sentence_model import Judgement, features, judge, load_model
 from pieria.language.sentences import Sentence, sentences
 
 MODEL = "remark"
@@ -22,6 +22,8 @@ LONGEST = 600
 MOST = 400
 """Sentences judged of one text."""
 _CODE = re.compile(r"(?<![^\n])[ \t]{0,3}(```|~~~)[\s\S]*?(?:\1|\Z)")
+_ENDS = " .!…。！"
+_LETTER = re.compile(r"[^\W\d_]")
 _ASKS = re.compile(r"[?？]['\")\]*_」]*\Z")
 _UNITS = "eur|euros?|usd|chf|kg|km|gb|mb|ms|min|h|days?|weeks?|months?"
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -52,31 +54,46 @@ def remarks(text: str, said_by: str, *, before: str = "", least: float | None = 
     """Return the remarks in order. `before` is what another said just before; `least` the least probability."""
     model = load_model(MODEL)
     found = []
-    for sentence, features_of_it in judged_sentences(text, said_by, before):
-        judged = judge(model, features_of_it, least)
+    for sentence, shown in judged_sentences(text, said_by, before):
+        judged = judge(model, shown, least)
         if judged is not None:
             found.append(Remark(judged.kind, *sentence, judged.probability))
     return found
+
+
+def judgements(said: Sequence[str], said_by: Sequence[str]) -> list[Judgement | None]:
+    """Return for each sentence of a text what it is worth, whatever its probability; None if it is no prose."""
+    model = load_model(MODEL)
+    shown = [_features(said, place, said_by[place], "") if _is_prose(each) else None for place, each in enumerate(said)]
+    return [None if found is None else judge(model, found, 0.0) for found in shown]
 
 
 def judged_sentences(text: str, said_by: str, before: str = "") -> Iterator[tuple[Sentence, list[str]]]:
     """Yield the sentences that the model judges, with their features."""
     code = [found.span() for found in _CODE.finditer(text)]
     within = [each for each in sentences(text) if not any(start <= each.start < end for start, end in code)][:MOST]
+    said = [text[slice(*each)] for each in within]
     for place, sentence in enumerate(within):
-        said = text[sentence.start : sentence.end]
-        if len(said) <= LONGEST and re.search(r"[^\W\d_]", said):
-            earlier = text[slice(*within[place - 1])] if place else ""
-            yield sentence, features(said, said_by, _about(said, earlier, before, place, within))
+        if _is_prose(said[place]):
+            yield sentence, _features(said, place, said_by, before)
 
 
-def _about(said: str, earlier: str, before: str, place: int, within: Sequence[Sentence]) -> Iterator[str]:
-    yield from (name for name, sign in _SIGNS.items() if sign.search(said))
+def _is_prose(sentence: str) -> bool:
+    return len(sentence) <= LONGEST and _LETTER.search(sentence) is not None
+
+
+def _features(said: Sequence[str], place: int, said_by: str, before: str) -> list[str]:
+    # Whether people end a sentence with a full stop says how they write, not what they say.
+    return features(said[place].rstrip(_ENDS), said_by, _about(said, place, before))
+
+
+def _about(said: Sequence[str], place: int, before: str) -> Iterator[str]:
+    yield from (name for name, sign in _SIGNS.items() if sign.search(said[place]))
     if place == 0:
         yield "first"
         if _ASKS.search(before.rstrip()):
             yield "answers"
-    if place == len(within) - 1:
+    else:
+        yield "after a question" if _ASKS.search(said[place - 1]) else "after a sentence"
+    if place == len(said) - 1:
         yield "only" if place == 0 else "last"
-    if earlier:
-        yield "after a question" if _ASKS.search(earlier) else "after a sentence"

@@ -32,6 +32,12 @@ _SHORT = (
 )
 _ABBREVIATIONS = frozenset(_SHORT.split())
 _LONGEST_ABBREVIATION = 6
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[A-Z]")
+_MONTH = re.compile(
+    r" (?:Jan(?:uar|uary)?|Feb(?:ruar|ruary)?|M(?:är|ar)z|March|Apr(?:il)?|Ma[iy]|Jun[ie]?|Jul[iy]?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|O[kc]t(?:ober)?|Nov(?:ember)?|De[zc](?:ember)?)\b"
+)
+"""What follows a day that is written as an ordinal: 3. März."""
 _WRAPPED = 60
 """A line of this length may be wrapped: it continues if the next line begins with a lower-case letter."""
 
@@ -71,4 +77,6 @@ def _abbreviates(text: str, begin: int, mark_at: int, mark: str) -> bool:
         return mark.startswith(("..", "…")) and text[mark_at + len(mark) : mark_at + len(mark) + 2].strip().islower()
     before = text[max(begin, mark_at - _LONGEST_ABBREVIATION) : mark_at]
     word = re.split(r"[\s(\"'“‘]", before)[-1]
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper() and word != "I")
+    if word.isdigit():
+        return len(word) <= 2 and _MONTH.match(text, mark_at + 1) is not None
+    return word.lower() in _ABBREVIATIONS or (_INITIALS.fullmatch(word) is not None and word != "I")

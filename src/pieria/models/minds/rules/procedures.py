@@ -10,6 +10,7 @@ from pieria.language.grammar.forms import forms
 from pieria.language.grammar.tokens import closed_class
 from pieria.language.letters import lowered
 from pieria.language.packs import words
+from pieria.language.remarks import AGENT, remarks
 from pieria.language.standing_rules import standing
 from pieria.models.mind import Procedure, StepSeen
 from pieria.models.minds.rules.emphasis import NONE, Emphasis
@@ -17,6 +18,7 @@ from pieria.models.minds.rules.pieces import clipped, has_cue, sentences_of, tol
 
 WORTHY = 0.6
 """The least reward of a step that becomes a procedure."""
+_WAYS = ("howto", "cause")
 _ALIKE = 0.5
 _LONG = 40
 _SENTENCES = 50
@@ -53,7 +55,7 @@ def procedures_of(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NON
 def _done(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
     for at, step in enumerate(steps):
         action = clipped(" ".join(step.action[:_READ].split()), _LONG)
-        if step.reward is None or step.reward < WORTHY or not action:
+        if step.reward is None or step.reward < WORTHY or not action or not _teaches(step):
             continue
         seen = _telling(step.observation, action) or _telling(step.state or "", action)
         following = steps[at + 1].observation if at + 1 < len(steps) else ""
@@ -64,6 +66,13 @@ def _done(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
             expected_outcome=_opening(following),
             steps=(at,),
         )
+
+
+def _teaches(step: StepSeen) -> bool:
+    """Return whether the step got the work out of a failure, or tells how something is done."""
+    if has_cue("outcome.bad", lowered(step.observation[:_READ])):
+        return True
+    return any(remark.kind in _WAYS for remark in remarks(step.action[:_READ], AGENT))
 
 
 def _telling(text: str, action: str) -> str:

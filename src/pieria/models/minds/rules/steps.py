@@ -9,7 +9,7 @@ from itertools import islice
 from pieria.language.grammar.forms import forms
 from pieria.language.letters import lowered
 from pieria.models.mind import StepSeen
-from pieria.models.minds.rules.pieces import clipped, cues, sentences_of, told
+from pieria.models.minds.rules.pieces import begins_with_cue, clipped, cues, has_cue, sentences_of, told
 from pieria.models.minds.rules.signs import Embed, is_of_the_matter, turns
 
 _STATE_WORDS, _PART_WORDS, _SUBGOAL_WORDS = 70, 25, 14
@@ -28,6 +28,9 @@ _PURPOSE = re.compile(
 )
 _CODE = re.compile(r"\bexit(?:ed)?(?: with)?(?: status| code)*[ :=]{1,2}(?P<code>\d{1,3})\b")
 _STATUS = re.compile(r"\b(?:http(?:/[\d.]+)?|status(?: code)?)[ :=]{1,2}(?P<class>[1-5])\d\d\b")
+UNCOVERED = 0.7
+"""The reward of a look that shows an error."""
+_NUMBER = re.compile(r"\d")
 _COUNTED = re.compile(r"\b(?P<number>\d{1,6}) (?P<what>passed|failed|errors?|failures?|succeeded)\b")
 
 
@@ -95,25 +98,42 @@ def _is_done(text: str) -> bool:
 def reward_of(subgoal: str, observation: str, action: str, outcome: str) -> float:
     """Return the reward by the outcome's cues of success and failure; 0.5 if there are none, or as many of each.
 
-    Cues that the action itself contains do not count: a search for errors prints errors.
+    Cues that the action itself contains do not count: a search for errors prints errors. Nor do the errors that a look
+    was meant to show.
     """
     low = lowered(_ends(outcome))
     acted = lowered(_ends(action))
+    looks = begins_with_cue("outcome.looks", lowered(_OPENING.sub("", action.strip()[:_EARLY])))
     spelt = {found[0] for key in ("outcome.good", "outcome.bad") for found in cues(key, acted)}
-    good, bad = _counted(low)
-    for found in cues("outcome.good", low):
-        if found[0] not in spelt:
-            turned = _is_turned(low, found.start())
-            good, bad = good + (not turned), bad + turned
-    for found in cues("outcome.bad", low):
-        if found[0] not in spelt:
-            turned = _is_turned(low, found.start())
-            good, bad = good + turned, bad + (not turned)
+    good, bad = _counted(low) if not looks else (0, 0)
+    for key, is_good in (("outcome.good", True), ("outcome.blind" if looks else "outcome.bad", False)):
+        for found in cues(key, low):
+            if found[0] not in spelt:
+                fine = is_good != _is_turned(low, found.start())
+                good, bad = good + fine, bad + (not fine)
+    better, worse = _moved(low)
+    good, bad = good + better, bad + worse
+    if looks and not bad and any(found[0] not in spelt for found in cues("outcome.bad", low)):
+        return UNCOVERED
     if good or bad:
         return round(0.5 + 0.45 * (good - bad) / (good + bad), 2)
     if not low.strip():
         return 0.5
     return _without_cues(subgoal, lowered(_ends(observation)), low)
+
+
+def _moved(low: str) -> tuple[int, int]:
+    """Return how many numbers went where they should, and how many did not: `Disk usage fell to 31 %`."""
+    better = worse = 0
+    for sentence in sentences_of(low):
+        for fell, key in ((True, "outcome.fell"), (False, "outcome.rose")):
+            for found in cues(key, sentence):
+                about = sentence[: found.start()].rpartition(",")[2]
+                wanted_low, wanted_high = (has_cue(f"outcome.{side}", about) for side in ("low", "high"))
+                if wanted_low != wanted_high and _NUMBER.search(sentence[found.end() :]):
+                    fine = wanted_low == fell
+                    better, worse = better + fine, worse + (not fine)
+    return better, worse
 
 
 def _without_cues(subgoal: str, before: str, after: str) -> float:
