@@ -217,6 +217,19 @@ def test_prompt_repeats_nothing_its_session_was_shown(bank: Bank) -> None:
     assert "jwt" in {item.id for item in bank.context("JWT", session="another").items}
 
 
+def test_prompt_is_not_answered_by_its_own_session(bank: Bank) -> None:
+    """A drain may store a prompt before its hook asks for what is remembered."""
+    said = "From now on always deploy with blue-green. The staging database is heron."
+    turn(bank, said, "today", NOW, id="own")
+    for context in (
+        bank.context(session="today", keep=True), bank.context(session="today"),
+        bank.context(said, session="today"), bank.context("which database is staging?", session="today"),
+    ):  # fmt: skip
+        assert (context.items, context.confidence or 0.0) == ((), 0.0)
+    assert "blue-green" in bank.context(session="tomorrow").text
+    assert "blue-green" in bank.context(session="today", keep=True, anew=True).text
+
+
 # --- trust
 
 

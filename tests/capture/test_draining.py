@@ -15,7 +15,7 @@ from tests.capture.making import SESSION, a_project, bash, codex, drained, hooke
 from tests.trust import trusted_project
 
 import pieria
-from pieria.capture import hook
+from pieria.capture import hook, reminder_hook
 from pieria.capture.drain import Drain, DrainBehind, Drained
 from pieria.capture.hook import note
 from pieria.capture.spool import Spool, spool_of
@@ -337,15 +337,15 @@ def test_an_agent_is_asked_to_save_where_the_bank_wants_that(
         return told
 
     nothing = ["", "", ""]
-    assert talked(hook.EVERY + 1) == nothing
+    assert talked(reminder_hook.EVERY + 1) == nothing
     with pieria.open("app", data=data) as bank:
         bank.hooks.set(silent_save=False)
         drained(data)
-        assert talked(hook.EVERY - 1) == nothing
+        assert talked(reminder_hook.EVERY - 1) == nothing
         assert talked(1, stop_hook_active=True) == nothing
         before, told, then = talked(0)
         assert (json.loads(told)["decision"], before, then) == ("block", "", "")
-        assert f"{hook.EVERY} prompts came" in json.loads(told)["reason"]
+        assert f"{reminder_hook.EVERY} prompts came" in json.loads(told)["reason"]
         bank.hooks.set(silent_save=True)
     drained(data)
-    assert talked(hook.EVERY) == nothing
+    assert talked(reminder_hook.EVERY) == nothing

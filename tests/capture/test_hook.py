@@ -365,3 +365,71 @@ def test_json_is_read_and_written_as_by_python(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(ValueError, match="Expecting"):
         hook._object(b"{", whole=True)
     assert hook._object(b"{", whole=False) is None
+
+
+def test_answers_plans_and_findings_are_kept_in_one_form(spool: Path, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"question": "Which?", "options": [{"label": "A, or so"}, {"label": "B"}, {"label": "C"}]}
+
+    def told(name: str, given: dict[str, Any], answer: Any) -> dict[str, Any] | None:
+        before = len(lines(spool))
+        hooked(tool(tmp_path, name, given, answer), spool)
+        return (
+            None if len(lines(spool)) == before else {key: events(spool)[-1][key] for key in ("tool", "input", "text")}
+        )
+
+    def answered(answer: Any, **more: Any) -> list[Any]:
+        event = told("AskUserQuestion", {"questions": [asked], "answers": answer}, {"answers": answer, **more})
+        assert event is not None
+        [question] = event["input"]["questions"]
+        assert question.pop("options") == ["A, or so", "B", "C"] and question.pop("question") == "Which?"
+        return list(question.values())
+
+    assert answered({"Which?": "B, C"}) == ["B, C", False]
+    assert answered({"Which?": "A, or so"}) == ["A, or so", False]
+    assert answered({"Which?": "B, but later"}) == ["B, but later", True]
+    assert answered({"Which?": "B"}, annotations={"Which?": {"notes": "not now"}}) == ["B", False, "not now"]
+    assert answered([["B", "C"]]) == ["B, C", False]
+    assert answered({"Which?": {"answers": ["B", "user_note: not now"]}}) == ["B", False, "not now"]
+    asked["isSecret"] = True
+    assert answered({"Which?": "hunter2"}) == ["[secret]", True]
+    del asked["isSecret"]
+    assert answered({}) == ["", False]
+    plan = "# Plan\n" + "a step\n" * 1_000
+    assert told("ExitPlanMode", {"plan": plan}, {"plan": plan, "isAgent": False}) == {
+        "tool": "ExitPlanMode", "input": {}, "text": plan,
+    }  # fmt: skip
+    assert told("ExitPlanMode", {"plan": plan}, {"plan": plan, "isAgent": True}) is None
+    failure = common(
+        "PostToolUseFailure", tmp_path, tool_input={"plan": plan, "questions": [asked]}, error="Interrupted"
+    )
+    before = len(lines(spool))
+    for name in ("ExitPlanMode", "AskUserQuestion"):
+        hooked({**failure, "tool_name": name, "tool_use_id": name}, spool)
+    assert len(lines(spool)) == before
+    assert told("multi_agent_v1wait_agent", {}, '{"status": {}, "timed_out": true}') is None
+    assert told("wait_agent", {}, "interrupted") is None
+    notice = "<task-notification>\n<tool-use-id>t1</tool-use-id>\n<result>It is so.</result>\n</task-notification>"
+    hooked(prompt(tmp_path, notice), spool)
+    assert (lines(spool)[-1]["own"], events(spool)[-1]["text"]) == ("t1 found", "It is so.")
+
+
+def test_only_a_shells_patch_that_fits_the_files_is_an_edit(spool: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+
+    def before(command: str, name: str = "Bash") -> None:
+        more = {"tool_name": name, "tool_input": {"command": command}, "tool_use_id": command}
+        hooked(making.codex("PreToolUse", tmp_path, **more), spool, "codex")
+
+    def patch(*changes: str) -> str:
+        return "\n".join(["apply_patch <<'EOF'", "*** Begin Patch", *changes, "*** End Patch", "EOF"])
+
+    moved = ("*** Update File: a.py", "*** Move to: b.py", "@@", "-x = 1", "+x = 2")
+    fitting = [patch("*** Update File: a.py", "@@", "-x = 1", "+x = 2"), patch(*moved), patch("*** Delete File: a.py")]
+    for command in (
+        *fitting, patch("*** Update File: a.py", "@@", "-x = 3", "+x = 2"), patch("*** Delete File: c.py"),
+        patch("*** Update File: c.py", "@@", "-x", "+y"), patch(), "pytest -q",
+    ):  # fmt: skip
+        before(command)
+    before(fitting[0], "apply_patch")
+    assert [line["own"] for line in lines(spool)] == fitting
+    assert {event["tool"] for event in events(spool)} == {"apply_patch"}

@@ -341,6 +341,9 @@ await hooks["experimental.text.complete"]({{ sessionID: "child", messageID: "m3"
 await told("session.idle", {{ sessionID: "child" }})
 await hooks["experimental.text.complete"]({{ sessionID: "main", messageID: "m4" }}, {{ text: "It is tidy." }})
 await told("session.idle", {{ sessionID: "main" }})
+await said("main", '"A quotation."')
+process.argv.push("run")
+await said("main", '"Say \\\\"tidy\\\\" again."')
 await hooks.dispose()
 """
 
@@ -353,6 +356,7 @@ def test_opencode_plugin_leaves_out_what_sub_agents_say(where: Where, tmp_path: 
     played = PLAYED.format(plugin=json.dumps(str(plugin)), folder=json.dumps(str(tmp_path)))
     shell(["node", "--input-type=module", "-e", played], {})
     told = events(where.spool)
-    assert [event["text"] for event in told] == ["session.created", "Tidy up.", "made", "It is tidy."]
-    assert [event["what"] for event in told] == ["start", "prompt", "tool", "reply"]
+    said = ["session.created", "Tidy up.", "made", "It is tidy.", '"A quotation."', 'Say "tidy" again.']
+    assert [event["text"] for event in told] == said
+    assert [event["what"] for event in told] == ["start", "prompt", "tool", "reply", "prompt", "prompt"]
     assert {event["session"] for event in told} == {"main"}

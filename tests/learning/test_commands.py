@@ -32,8 +32,11 @@ def test_files_and_patterns_that_a_line_reads() -> None:
     assert commands.read_files("cat src/a.py && head -5 b.txt") == ["src/a.py", "b.txt"]
     assert commands.searched("grep -rn 'KeyError' src | head") == "KeyError"
     assert commands.searched("grep x a && make") is None
-    assert commands.is_outside("curl -s https://example.com | jq .")
-    assert not commands.is_outside("pytest")
+
+
+def test_output_of_a_server_on_this_machine_is_not_the_web() -> None:
+    told = {answer: [line for line in lines if commands.is_outside(line)] for answer, lines in TOLD["outside"].items()}
+    assert told == {"yes": TOLD["outside"]["yes"], "no": []}
 
 
 def test_error_line_is_found_in_an_output() -> None:

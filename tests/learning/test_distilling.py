@@ -15,6 +15,7 @@ from tests.learning.working import BEGIN, Session, noticed
 
 from pieria.learning.distilling.calls import is_ours
 from pieria.learning.distilling.observations import Observation, distilled
+from pieria.learning.distilling.tools import kind_of
 from pieria.models.mind import NOTICED, TITLE
 from pieria.models.minds.rules import RuleMind
 from pieria.record.draft import checked
@@ -57,6 +58,24 @@ def test_edit_is_an_edit_by_the_tool_of_any_host() -> None:
         [found] = noticed(s.prompt("set x to two"), s.event("tool", tool=tool, input=input, text="ok"))
         assert list(found.new.files) == ["a.py"], tool
         assert "`x = 1` became `x = 2`" in found.new.text, tool
+
+
+def test_kinds_of_calls_by_tool_and_arguments() -> None:
+    cases = [
+        ("AskUserQuestion", {}, "ask"), ("mcp__shop__question", {}, "use"), ("ExitPlanMode", {}, "plan"),
+        ("mcp__shop__task", {}, "use"), ("Agent", {}, "report"), ("spawn_agent", {}, "idle"),
+        ("WebFetch", {"url": "http://localhost:8000/a"}, "use"), ("WebFetch", {"url": "https://a.org"}, "fetch"),
+        ("mcp__web__open", {"url": "http://127.0.0.1/"}, "use"), ("Bash", {"command": "curl localhost"}, "run"),
+    ]  # fmt: skip
+    s = Session()
+    assert [(tool, given, kind_of(s.event("tool", tool=tool, input=given))) for tool, given, _ in cases] == cases
+
+
+def test_exit_status_without_words_is_no_error() -> None:
+    s = Session()
+    asked, done = s.prompt("mend the build"), s.ran("make", "Exit code: 1\nWall time: 0.1 seconds\nOutput:\n")
+    [found] = noticed(asked, done, s.edited("Makefile"), s.ran("make", "Exit code: 0\nOutput:\nmade"))
+    assert (found.new.title, found.new.body["type"]) == ("Fixed `make` in Makefile", "bugfix")
 
 
 def test_decisions_of_the_user_are_kept_in_his_words() -> None:

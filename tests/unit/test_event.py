@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pieria.errors import InputError
-from pieria.record.event import OUTPUT_LIMIT, AgentEvent, capped, digest_of, event_id
+from pieria.record.event import REPORT_LIMIT, AgentEvent, capped, digest_of, event_id
 
 AT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 GIVEN = {"what": "tool", "at": "2026-11-22T09:30:00Z", "host": "codex", "session": "s1", "tool": "shell"}
@@ -51,7 +51,7 @@ def test_a_long_output_keeps_its_head_tail_length_and_digest() -> None:
     whole = "first line\n" + "x" * 50_000 + "\n3 failed"
     long = event(text=whole)
     kept = long.capped()
-    assert len(kept.text) == OUTPUT_LIMIT
+    assert len(kept.text) == REPORT_LIMIT
     assert kept.text.startswith("first line") and kept.text.endswith("3 failed")
     assert (kept.length, kept.digest) == (len(whole), digest_of(whole))
     assert kept.capped() == kept
@@ -63,4 +63,7 @@ def test_a_long_output_keeps_its_head_tail_length_and_digest() -> None:
     arguments = event(input=given).input
     assert len(json.dumps(arguments)) < 3_000
     assert str(arguments["content"]).startswith("aaa")
+    several = event(input={"edits": [{"old": "b" * 500, "new": "c" * 500}] * 4}).input["edits"]
+    assert [(edit["old"][:9], edit["new"][-9:]) for edit in several] == [("b" * 9, "c" * 9)] * 4
+    assert event(input={"edits": [{f"a{n}": "b" * 200 for n in range(8)}] * 4}).input["edits"][-1] == "… 3 more"
     assert "more" in str(event(input={f"argument{n}": "x" * 500 for n in range(30)}).input["…"])

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 LIVE, LOG = "events.jsonl", "hook.log"
 ASKING = "asking.json"
 """The folders whose banks want agents to be reminded to save, as of the last drain."""
-ASKED = "asked"
-EVERY = 15
-"""Prompts between two reminders to save, if the bank wants them."""
-ASK = (
-    "Pieria: {count} prompts came since the last reminder. Write into your memory what of them, and of what you "
-    "did, is worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
-)
-
 READ_MOST, LOG_MOST, TRIES = 64 << 20, 64 << 10, 50
 SPOKEN = ("prompt", "reply")
-SPOKEN_LIMIT, OUTPUT_LIMIT, ARGUMENT_LIMIT = 250_000, 2_000, 600
-"""Characters kept of spoken text, of tool output, and of each tool argument."""
+SPECIAL = {
+    **dict.fromkeys(("AskUserQuestion", "question", "request_user_input"), "questions"),
+    **dict.fromkeys(("Agent", "Task", "task"), "findings"),
+    **dict.fromkeys(("apply_patch", "patch"), "patch"),
+    **dict.fromkeys(("wait_agent", "multi_agent_v1wait_agent"), "waited"),
+    "ExitPlanMode": "plan",
+}
+"""Tools whose calls `tool_hook` rewrites, and what it reads in them."""
+SPOKEN_LIMIT, REPORT_LIMIT, OUTPUT_LIMIT, ARGUMENT_LIMIT = 250_000, 8_000, 2_000, 600
+"""Characters kept of spoken text, of a plan or of findings, of tool output, and of each tool argument."""
 SEARCHED = 40_000
 """Characters of a shortened text that are searched for secrets, half at either end."""
 ITEMS, DEPTH, PUT_OUT_DEPTH = 20, 4, 20
@@ -46,6 +46,7 @@ LONGEST = 5.0
 FIRST_WORD, SILENCE = 2.0, 0.25
 """Seconds to wait for the payload's first and next bytes: some hosts never close the pipe."""
 
+PATCH = "*** Begin Patch"
 OFF = ("0", "false", "no", "off")
 OWN_MARKS = ("pieria", "mnemosyne_", "mempalace_")
 OWN_TOOLS = (
@@ -171,6 +172,9 @@ def _written(line: dict[str, Any]) -> str:
 
 def _claude_code(payload: dict[str, Any]) -> dict[str, Any] | None:
     """Read a Claude Code payload. Claude Code has a separate event for failed tools."""
+    if payload.get("permission_mode") == "plan" and payload.get("tool_name") in ("Write", "Edit"):
+        # Only the draft of a plan can be written then. The approved plan comes with `ExitPlanMode`.
+        return None
     event = _codex(payload)
     if event is not None and event["what"] == "tool" and event["failed"] is None:
         event["failed"] = False
@@ -190,19 +194,30 @@ def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
     if what == "tool":
         told = payload.get(key)
         event |= {"own": payload.get("tool_use_id"), "tool": payload["tool_name"], "input": _input(payload)}
-        return event | {"text": _put_out(told), "failed": True if name.endswith("Failure") else _failed(told)}
+        if name == "PreToolUse":
+            return _loaded("capture.tool_hook").before(event) if PATCH in str(event["input"]) else None
+        failed = True if name.endswith("Failure") else _failed(told)
+        return _rewritten(event | {"text": _put_out(told), "failed": failed}, told)
     text = payload.get(key) or ""
-    has_frame = what == "prompt" and ("<" in text or "# " in text)
-    event["text"] = _loaded("language.typed").typed(text) if has_frame else text
+    if what == "prompt" and ("<" in text or "# " in text):
+        event["text"] = _loaded("language.typed").typed(text)
+        found = "<result>" in text and not event["text"].strip() and _loaded("capture.tool_hook").notified(text)
+        return event | (found or {"own": _turn(payload)})
+    event["text"] = text
     if what in SPOKEN:
         # Other events may occur several times in one turn.
-        event["own"] = payload.get("turn_id") or payload.get("prompt_id")
+        event["own"] = _turn(payload)
     return event
+
+
+def _turn(payload: dict[str, Any]) -> Any:
+    return payload.get("turn_id") or payload.get("prompt_id")
 
 
 _NAMED = {
     "SessionStart": ("start", "source"),
     "UserPromptSubmit": ("prompt", "prompt"),
+    "PreToolUse": ("tool", ""),
     "PostToolUse": ("tool", "tool_response"),
     "PostToolUseFailure": ("tool", "error"),
     "Stop": ("reply", "last_assistant_message"),
@@ -217,23 +232,13 @@ def _input(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opencode(payload: dict[str, Any]) -> dict[str, Any] | None:
-    """Read a payload of our OpenCode plugin."""
-    given, out = payload.get("input") or {}, payload.get("output") or {}
-    event: dict[str, Any] = {"session": given.get("sessionID"), "folder": payload.get("directory")}
-    hook = payload["hook"]
-    if hook == "tool.execute.after":
-        metadata = out.get("metadata") if isinstance(out.get("metadata"), dict) else {}
-        event |= {"what": "tool", "own": given.get("callID"), "tool": given["tool"], "input": given.get("args") or {}}
-        return event | {"text": _put_out(out.get("output")), "failed": _failed(metadata)}
-    if hook == "chat.message":
-        parts = out.get("parts") or ()
-        said = [part["text"] for part in parts if part.get("type") == "text" and not part.get("synthetic")]
-        event |= {"what": "prompt", "own": given.get("messageID") or (out.get("message") or {}).get("id")}
-        return event | {"text": "\n".join(said)}
-    if hook == "reply":
-        return event | {"what": "reply", "own": given.get("messageID"), "text": out.get("text") or ""}
-    what = {"session.created": "start", "session.compacted": "compact", "session.deleted": "end"}.get(hook)
-    return None if what is None else event | {"what": what, "text": hook}
+    event, answer = _loaded("capture.opencode_hook").event_of(payload, _put_out, _failed)
+    return event if event is None or event["what"] != "tool" else _rewritten(event, answer)
+
+
+def _rewritten(event: dict[str, Any], told: Any) -> dict[str, Any] | None:
+    what = SPECIAL.get(event["tool"])
+    return event if what is None else _loaded("capture.tool_hook").REWRITING[what](event, told)
 
 
 def _generic(payload: dict[str, Any]) -> dict[str, Any]:
@@ -299,7 +304,7 @@ def screened(event: dict[str, Any]) -> dict[str, Any]:
     """Return the event without private text and secrets, shortened to the limits."""
     clean = _cleaner()
     kept = {name: value for name, value in event.items() if value is not None}
-    limit = SPOKEN_LIMIT if kept["what"] in SPOKEN else OUTPUT_LIMIT
+    limit = SPOKEN_LIMIT if kept["what"] in SPOKEN else REPORT_LIMIT if kept.get("tool") in SPECIAL else OUTPUT_LIMIT
     text, length = clean(kept.get("text", ""), "", limit)
     kept |= {"text": _ends(text, limit, length)}
     if length > limit:
@@ -432,21 +437,7 @@ def _ask(spool: str, payload: dict[str, Any], event: dict[str, Any]) -> None:
             wanted = file.read()
     except FileNotFoundError:
         return
-    from json import dumps, loads
-
-    if event["folder"] not in loads(wanted):
-        return
-    counted = os.path.join(spool, ASKED, "".join(c for c in str(event["session"]) if c.isalnum() or c == "-")[:80])
-    os.makedirs(os.path.dirname(counted), 0o700, exist_ok=True)
-    prompts = os.open(counted, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        if event["what"] == "prompt":
-            os.write(prompts, b".")
-        elif not payload.get("stop_hook_active") and (count := os.fstat(prompts).st_size) >= EVERY:
-            os.ftruncate(prompts, 0)
-            os.write(1, dumps({"decision": "block", "reason": ASK.format(count=count)}).encode())
-    finally:
-        os.close(prompts)
+    _loaded("capture.reminder_hook").remind(spool, wanted, payload, event)
 
 
 def _now() -> str:

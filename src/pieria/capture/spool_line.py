@@ -13,12 +13,12 @@ from pieria.errors import InputError
 from pieria.project import find_project
 from pieria.record.event import SPOKEN, AgentEvent, digest_of, event_id
 from pieria.record.json_text import parsed
+from pieria.record.patch import edits_of
 from pieria.settings.folders import home_folder
 
 LONGEST_PATH = 1_000
 PATHS = ("file_path", "filePath", "notebook_path", "path", "file", "filename", "files", "paths")
 """Argument names that the hosts' tools use for files."""
-_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def _named(given: Mapping[str, Any]) -> Iterator[str]:
                 yield path
     for value in given.values():
         if isinstance(value, str) and "*** " in value:
-            for line in value.splitlines():
-                mark = next((mark for mark in _PATCHED if line.startswith(mark)), None)
-                if mark is not None and _is_path(line.removeprefix(mark).strip()):
-                    yield line.removeprefix(mark).strip()
+            yield from filter(_is_path, (str(edit["file_path"]) for edit in edits_of(value)))
+    for edit in edits if isinstance(edits := given.get("edits"), list) else ():
+        if isinstance(edit, Mapping):
+            yield from _named({name: value for name, value in edit.items() if name != "edits"})
 
 
 def _is_path(text: str) -> bool:

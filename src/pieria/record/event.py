@@ -7,6 +7,7 @@ it twice is safe.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -22,14 +23,16 @@ WHAT = ("start", "prompt", "reply", "tool", "compact", "checkpoint", "end")
 SPOKEN = ("prompt", "reply")
 """Events with speech. Their text is kept whole, as a turn; all other texts are capped."""
 
-OUTPUT_LIMIT = 2_000
-"""Characters kept of a tool's output: its head and its tail."""
+OUTPUT_LIMIT, REPORT_LIMIT = 2_000, 8_000
+"""Characters kept of a command's output, and of a plan or findings: head and tail. Other outputs keep less."""
 ARGUMENT_LIMIT = 600
 ARGUMENTS_LIMIT = 2_000
 _ITEMS = 20
 _DEPTH = 4
 _HEAD = 0.4
 _GAP = "\n[… {} characters left out …]\n"
+GAP = re.compile(r"\[… [\d,]+ characters left out …\]")
+"""The line that stands for what was cut."""
 _FILES = 100
 _PATH_LIMIT = 4_096
 
@@ -104,7 +107,7 @@ class AgentEvent:
         """Return the event with capped tool output and arguments. Prompts and replies stay whole."""
         if self.what in SPOKEN:
             return self
-        text, length, digest = capped(self.text)
+        text, length, digest = capped(self.text, REPORT_LIMIT)
         return replace(
             self,
             text=text,
@@ -143,13 +146,27 @@ def capped_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:
     kept: dict[str, Any] = {}
     room = ARGUMENTS_LIMIT
     for name, value in given.items():
-        short = _shortened(value, min(ARGUMENT_LIMIT, room), 0)
+        # Of several edits or questions, each keeps a part.
+        share = 3 * len(value) if isinstance(value, list | tuple) and value else 1
+        short = _shortened(value, min(ARGUMENT_LIMIT, room // share), 0)
+        if isinstance(short, list):
+            short = _fitting(short, room - len(name))
         size = len(name) + len(str(short))
         if size > room:
             kept["…"] = f"{len(given) - len(kept)} more"
             break
         kept[name] = short
         room -= size
+    return kept
+
+
+def _fitting(items: list[Any], room: int) -> list[Any]:
+    """Return the first items that fit, and how many were left out."""
+    kept: list[Any] = []
+    for item in items:
+        if len(str([*kept, item])) > room - 20:
+            return [*kept, f"… {len(items) - len(kept)} more"] if kept else items
+        kept.append(item)
     return kept
 
 

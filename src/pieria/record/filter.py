@@ -59,6 +59,8 @@ class Filter:
     """Ways in which a text came in (`record.trust`)."""
     channel: str | None = None
     session: str | None = None
+    without_turns_of: str | None = None
+    """Excludes the turns of this session."""
     scopes: tuple[str, ...] | None = None
     source: str | None = None
     place: str | None = None

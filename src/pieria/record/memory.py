@@ -181,6 +181,13 @@ class Memory:
         return self.labels.files
 
     @property
+    def changed_files(self) -> tuple[str, ...]:
+        """The files without those only read, which the body of an observation names."""
+        read, both = (self.body.get(key) for key in ("files_read", "files_modified"))
+        only_read = set(read if isinstance(read, list) else ()) - set(both if isinstance(both, list) else ())
+        return tuple(file for file in self.files if file not in only_read)
+
+    @property
     def flags(self) -> tuple[str, ...]:
         return self.labels.flags
 

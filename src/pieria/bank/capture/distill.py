@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.capture.lessons import keep_lessons
 from pieria.bank.capture.sources import mined_turns
 from pieria.bank.core import Core, Plan
+from pieria.bank.read.get import ACTIVE_MINUTES
 from pieria.bank.upkeep.automatic_sleep import later_sleep
 from pieria.bank.write.remember import write_drafts
 from pieria.bank.write.update import next_version, redrafted
@@ -138,6 +139,8 @@ def _observe(core: Core, events: Sequence[AgentEvent]) -> Observed:
         spoken = [event for event in fresh if event.id not in dict(mined)]
         turns, purged = _turns(core, writer, spoken, Heard(writer, heard))
         records = heard + [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
+        ends = {event.session: micros(event.at) for event in fresh if event.what == "end"}
+        records += pieces.ending(writer, ends, core.now() - ACTIVE_MINUTES * 60 * SECOND) if ends else ()
         jobs: list[NewJob] = []
         for state in _states(core, writer, fresh):
             records.append(state.record())

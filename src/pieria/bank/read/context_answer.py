@@ -62,21 +62,21 @@ class Telling:
     def begun(self, *, anew: bool) -> tuple[Context, Moment]:
         """Return the context as of now, and the moment to keep. One made `anew` has the session's own turns."""
         with ExitStack() as stack:
-            sources = sources_of(self._core, stack, self._filter.having(place=None))
+            sources = sources_of(self._core, stack, self._shown(self._filter, with_own=anew).having(place=None))
             known = {source.name: source.reader.head().known for source in sources}
             checkpoint = _last_checkpoint(sources[0].reader)
             now = Moment(self._filter.now, known, checkpoint=checkpoint, with_own=anew)
-            wanted = Wanted(moment(now.now), self._filter.place, session=self._session, with_own=anew)
+            wanted = Wanted(moment(now.now), self._filter.place, session=self._session)
             made = self._made(sources, now, wanted)
         return made, replace(now, told=tuple(told_in(made.items)))
 
     def told(self, query: str, then: Moment | None, before: Sequence[str] = ()) -> Context:
         """Return the context as of a moment, or of now. With a query, skip what was shown before."""
         at = then or Moment(self._filter.now, {})
-        filter = self._filter if then is None else self._filter.having(now=at.now)
+        filter = self._shown(self._filter if then is None else self._filter.having(now=at.now), with_own=at.with_own)
         answer = self._answer(query, filter) if query else None
         told = frozenset(before)
-        wanted = Wanted(moment(at.now), filter.place, self._files, self._session, told, answer, at.with_own)
+        wanted = Wanted(moment(at.now), filter.place, self._files, self._session, told, answer)
         with ExitStack() as stack:
             sources = sources_of(self._core, stack, filter.having(place=None))
             if at.known:
@@ -86,6 +86,10 @@ class Telling:
                     if source.name in at.known
                 ]
             return self._made(sources, at, wanted)
+
+    def _shown(self, filter: Filter, *, with_own: bool) -> Filter:
+        """Leave out the session's own turns, which its agent still sees, the present prompt among them."""
+        return filter if with_own else filter.having(without_turns_of=self._session)
 
     @property
     def _session(self) -> str | None:

@@ -41,7 +41,7 @@ FOLLOWED = 500
 """Changes read at once."""
 MOST = 1_000
 ACTIVE_MINUTES = 30
-"""Minutes without a new memory after which a session is no longer active."""
+"""Minutes without a new memory after which a session is no longer active, if its host does not tell of its end."""
 ENDED = ("removed", "revised")
 """Removed and revised memories still count for the times of their session."""
 EXPECTED = "the cursor of a page of sessions, with the same filters"
@@ -323,6 +323,8 @@ def around(
 def sessions(
     core: Core, *, limit: int, cursor: str | None, session: str | None, kinds: Names | None, scope: Names | None
 ) -> Sessions:
+    from pieria.learning.distilling import pieces
+
     problems = Problems()
     filter = problems.of(lambda: core.filter(session=session, kinds=kinds, scope=scope, include=ENDED))
     problems.of(check.whole, limit, "limit", 1, MOST)
@@ -334,14 +336,18 @@ def sessions(
     with held_by.reading() as reader:
         found = reader.sessions(filter.having(known_at=known_at), limit + 1, place)
         known_at = known_at or reader.head().known
+        ended = reader.records(pieces.ENDED)
     page = found[:limit]
     more = len(found) > limit
     goes_on = written([mark, page[-1].first, page[-1].session or "", known_at]) if more else None
-    return Sessions((_seen(core, span, filter.now) for span in page), cursor=goes_on)
+    return Sessions(
+        (_seen(span, filter.now, ended.get(pieces.short(span.session or ""), 0)) for span in page), cursor=goes_on
+    )
 
 
-def _seen(core: Core, span: SessionSpan, now: int) -> SessionSeen:
-    active = now - span.last < ACTIVE_MINUTES * 60_000_000
+def _seen(span: SessionSpan, now: int, ended: int) -> SessionSeen:
+    """A session that goes on after its end is active again."""
+    active = span.last > ended and now - span.last < ACTIVE_MINUTES * 60_000_000
     return SessionSeen(span.session, moment(span.first), moment(span.last), span.memories, active)
 
 

@@ -142,7 +142,7 @@ class Lived:
 
     def content(self, text: str) -> dict[str, Any]:
         """Return the content of the summary, by field name."""
-        files = Counter(file for memory in self.sources for file in memory.files)
+        files = Counter(file for memory in self.sources for file in memory.changed_files)
         entities = Counter(entity for memory in self.sources for entity in memory.entities)
         tags = Counter(tag for memory in self.sources for tag in memory.tags)
         body = {"type": TYPE, "sources": len(self.sources), "of": self.of, "digest": self.digest}

@@ -183,7 +183,7 @@ HOSTS = {
             _CODEX,
             "hooks.json",
             ".codex/hooks.json",
-            ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact"),
+            ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "SessionEnd"),
             telling=_SPOKEN,
             next_step="open /hooks in Codex once, and trust them",
             servers=Servers("mcp_servers", format=TOML),

@@ -38,6 +38,13 @@ _APART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _REDIRECTED = re.compile(r"\s*(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*\S+|<\s*\S+)")
 _ASSIGNED = re.compile(r"\A[A-Za-z_]\w*=")
 _QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""")
+_HOST = re.compile(r"(?:localhost|\[::1\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:[/?]\S*)?")
+"""A word that may be an address without its scheme."""
+_LOCAL = re.compile(
+    r"(?:[a-z]+://)?(?:localhost|(?:[\w-]+\.)+localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)"
+    r"(?::\d+)?(?:[/?#]|\Z)",
+    re.IGNORECASE,
+)
 _LONGEST = 4_000
 
 
@@ -90,11 +97,18 @@ def searched(line: str) -> str | None:
 
 
 def is_outside(line: str) -> bool:
-    """Return whether the output comes from the network, such as a web page."""
+    """Return whether the output comes from the network, such as a web page, and not from a server on this machine."""
     return any(
-        command.program in _OUTSIDE or (command.program == "gh" and command.verb in _OUTSIDE_GH)
+        (command.program in _OUTSIDE and not is_local(*command.targets))
+        or (command.program == "gh" and command.verb in _OUTSIDE_GH)
         for command in commands(line)
     )
+
+
+def is_local(*words: str) -> bool:
+    """Return whether the addresses among these words are of this machine, and there is one at least."""
+    addresses = [word for word in words if "://" in word or _HOST.fullmatch(word)]
+    return bool(addresses) and all(_LOCAL.match(address) for address in addresses)
 
 
 def undone_files(line: str) -> list[str] | None:

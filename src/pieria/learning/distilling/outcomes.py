@@ -9,6 +9,12 @@ from pieria.record.clip import clipped
 
 SHORT = 200
 """Characters of the error line."""
+_WRAPPER = re.compile(
+    r"\s*(?:(?:Exit code:? |Process exited with code |(?:Wall time|Chunk ID|Original token count|Total output lines): )"
+    r"[^\n]*(?:\n|\Z))+(?:Output:[ \t]*(?:\n|\Z))?"
+)
+"""What hosts write before a command's output: its status is no error line."""
+_EXIT = re.compile(r"(?:Exit code:? |Process exited with code )(\d+)")
 _COUNTS = (
     re.compile(
         r"\b(\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)"
@@ -66,6 +72,11 @@ class Outcome(NamedTuple):
 
 def outcome_of(output: str, failed: bool | None) -> Outcome:
     """Return the outcome. A test runner's counts override the host's status: a pipe hides the exit code."""
+    wrapper = _WRAPPER.match(output)
+    if wrapper is not None:
+        output = output[wrapper.end() :]
+        code = _EXIT.search(wrapper[0])
+        failed = code[1] != "0" if failed is None and code is not None else failed
     if _SOME_FAILED.search(output) or (failed is None and _FAILED.search(output)):
         failed = True
     brief = _brief(output)

@@ -6,6 +6,7 @@ Raw events hold no spoken words: those are in turns, and disappear with them.
 - collection `events.told`, key `SESSION/EVENT`: short ids of events that a piece used, to recognise repeats;
 - collection `events.sessions`, key SESSION: how many events are pending, and since when;
 - collection `events.heard`, key `SESSION/EVENT`: digests of tool output, until the session ends;
+- collection `events.ended`, key ID: when a session ended lately, by the short form of its id;
 - collection `events.mined`, key `SESSION/TURN`: the memory that holds the turn of an event, if a log had it before.
 
 SESSION is the key of a host's session, EVENT the short form of an event's id.
@@ -14,7 +15,7 @@ SESSION is the key of a host's session, EVENT the short form of an event's id.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 
 RAW, USED, SESSIONS, MINED = "events", "events.told", "events.sessions", "events.mined"
-HEARD = "events.heard"
+HEARD, ENDED = "events.heard", "events.ended"
 WAITING = "waiting"
 """Marks a raw event that a piece used and the next one needs."""
 ALIKE = 0.8
@@ -202,6 +203,15 @@ def settling(piece: Piece, waiting: Iterable[AgentEvent], state: State) -> list[
     after = replace(state, new=max(0, left), closing=False)
     records.append(after.record() if left > 0 or kept else Record(SESSIONS, piece.key, None))
     return records
+
+
+def ending(reader: Reader, ends: Mapping[str, int], since: int) -> Iterator[Record]:
+    """Yield the records of when these sessions ended, and drop those from before `since`."""
+    for key, at in reader.records(ENDED).items():
+        if at < since:
+            yield Record(ENDED, key, None)
+    for session, at in ends.items():
+        yield Record(ENDED, short(session), at)
 
 
 def said_in(events: Iterable[Any]) -> list[str]:

@@ -12,7 +12,8 @@ from pieria.learning.distilling.calls import COMMAND, command_line
 from pieria.learning.distilling.outcomes import outcome_of, tests_that_failed
 from pieria.models.mind import Deed
 from pieria.record.clip import clipped, plain
-from pieria.record.event import OUTPUT_LIMIT, AgentEvent, capped, digest_of
+from pieria.record.event import GAP, OUTPUT_LIMIT, REPORT_LIMIT, AgentEvent, capped, digest_of
+from pieria.record.patch import edits_of, is_shell_patch
 
 _KIND_OF = {name: kind for kind, names in commands.listed_by("tools").items() for name in names.split()}
 _LOOKING = commands.listed("tool_looks")
@@ -26,15 +27,19 @@ _NEW = ("new_string", "newString", "new_str", "new", "content", "contents", "fil
 _PATCH = ("input", "patch", "patchText", "patch_text", "diff")
 _SOUGHT = ("pattern", "query", "regex", "q", "search_term", "queries")
 _ADDRESS = ("url", "urls", "uri")
-_PATCHED = re.compile(r"^\*\*\* (?P<how>Update|Add|Delete) File: (?P<path>.+)$", re.MULTILINE)
-_DIFFED = re.compile(r"^\+\+\+ (?:b/)?(?P<path>[^\n\t]+)$", re.MULTILINE)
 
 BEGINNING = 300
 """Characters kept of a page and of other tools' output."""
 CHANGE = 90
 """Characters kept of a changed line."""
 CHANGES = 2
-OUTPUTS = {"run": OUTPUT_LIMIT, "fetch": 600, "search": 600, "use": 600}
+HOSTS_OWN = ("ask", "plan", "report")
+"""Kinds of tools that only a host has: a server's tool with such a name has no words of a person."""
+OUTPUTS = {
+    "run": OUTPUT_LIMIT,
+    **dict.fromkeys(HOSTS_OWN, REPORT_LIMIT),
+    **dict.fromkeys(("fetch", "search", "use"), 600),
+}
 """Characters of output kept for each kind of call that is read; other kinds keep none."""
 REFUSED = 300
 """Characters kept of a rejected edit's output."""
@@ -82,7 +87,7 @@ def _deeds(event: AgentEvent) -> list[Deed]:
     if kind == "fetch":
         target = _first(event.input, _ADDRESS) or _first(event.input, _SOUGHT) or _called(event)
         return [Deed("fetched", clipped(target, 200), clipped(event.text, BEGINNING), event.failed)] if target else []
-    if kind == "idle":
+    if kind in ("idle", "ask", "plan") or (kind == "report" and not event.text):
         return []
     return [Deed("used", event.tool or "a tool", clipped(event.text, BEGINNING), event.failed)]
 
@@ -104,11 +109,21 @@ def placed(path: str, event: AgentEvent) -> str:
 
 
 def kind_of(event: AgentEvent) -> str:
-    """Return `run`, `read`, `edit`, `search`, `fetch`, `idle` or `use`."""
+    """Return `run`, `read`, `edit`, `search`, `fetch`, `ask`, `plan`, `report`, `idle` or `use`."""
+    kind = _kind_of(event)
+    if kind == "run" and is_shell_patch(command_line(event.input)):
+        return "edit"
+    if kind == "fetch" and commands.is_local(_first(event.input, _ADDRESS)):
+        return "use"
+    return kind
+
+
+def _kind_of(event: AgentEvent) -> str:
     name = (event.tool or "").lower()
-    name = name.rpartition("__")[2] if name.startswith("mcp__") else name
+    of_server = name.startswith("mcp__")
+    name = name.rpartition("__")[2] if of_server else name
     found = _KIND_OF.get(name) or _KIND_OF.get(name.rpartition(".")[2])
-    if found:
+    if found and not (of_server and found in HOSTS_OWN):
         return found
     given = event.input
     by_argument = (("run", COMMAND), ("fetch", _ADDRESS), ("edit", _OLD))
@@ -144,7 +159,7 @@ def _ran(event: AgentEvent) -> list[Deed]:
     if told.failed:
         names = [name for name in tests_that_failed(event.text) if name not in told.error][:3]
         counted = [told.brief] if told.brief and told.brief not in told.error else []
-        detail = "; ".join([told.error, *([f"in {', '.join(names)}"] if names else []), *counted])
+        detail = "; ".join([*filter(None, [told.error]), *([f"in {', '.join(names)}"] if names else []), *counted])
     return [Deed("ran", line, detail, told.failed), *_moved(event, line)]
 
 
@@ -156,34 +171,24 @@ def _moved(event: AgentEvent, line: str) -> Iterator[Deed]:
 
 def _edits(event: AgentEvent) -> Iterator[tuple[str, str]]:
     given = event.input
-    patch = next((given[name] for name in _PATCH if isinstance(given.get(name), str)), "")
-    patched = list(_patched(patch))
-    if patched:
-        yield from patched
-        return
     path = _first(given, _PATH) or next(iter(event.files), "")
-    if not path:
-        return
-    parts = given.get("edits")
+    patch = next((given[name] for name in _PATCH if isinstance(given.get(name), str)), "") or command_line(given)
+    parts = given.get("edits") or edits_of(patch)
     if isinstance(parts, list) and parts:
         for part in parts:
             if isinstance(part, Mapping):
-                yield path, change(_first(part, _OLD), _first(part, _NEW))
-        return
-    old, new = _first(given, _OLD), _first(given, _NEW)
-    yield path, change(old, new) if old else _written(new)
+                yield _first(part, _PATH) or path, _told(part)
+    elif path:
+        yield path, _told(given)
 
 
-def _patched(patch: str) -> Iterator[tuple[str, str]]:
-    marks = list(_PATCHED.finditer(patch)) or list(_DIFFED.finditer(patch))
-    ends = [one.start() for one in marks[1:]]
-    for mark, end in zip(marks, [*ends, len(patch)], strict=False):
-        lines = patch[mark.end() : end].splitlines()
-        old = "\n".join(line[1:] for line in lines if line.startswith("-") and not line.startswith("---"))
-        new = "\n".join(line[1:] for line in lines if line.startswith("+"))
-        how = mark.groupdict().get("how")
-        told = "deleted" if how == "Delete" else _written(new) if how == "Add" else change(old, new)
-        yield mark["path"].strip(), told
+def _told(edit: Mapping[str, Any]) -> str:
+    if edit.get("deleted"):
+        return "deleted"
+    moved, old, new = _first(edit, ("moved_from",)), _first(edit, _OLD), _first(edit, _NEW)
+    if moved:
+        return f"{RENAMED} from {moved}"
+    return change(old, new) if old or "old_string" in edit else _written(new)
 
 
 def change(old: str, new: str) -> str:
@@ -204,7 +209,8 @@ def _written(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    return [clipped(line.strip(), CHANGE) for line in text.splitlines() if re.search(r"\w", line)]
+    lines = (line.strip() for line in text.splitlines())
+    return [clipped(line, CHANGE) for line in lines if re.search(r"\w", line) and not GAP.fullmatch(line)]
 
 
 def _hits(output: str) -> str:

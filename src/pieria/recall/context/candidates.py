@@ -106,8 +106,6 @@ class Wanted:
     session: str | None = None
     told: frozenset[str] = frozenset()
     found: Recall | None = None
-    with_own: bool = False
-    """Show the session its own turns: it has lost them."""
 
 
 @dataclass(slots=True)
@@ -178,7 +176,7 @@ def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
 
 
 def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """Return memories ranked by importance and recency, and by the files in question. Skip the session's own turns."""
+    """Return memories ranked by importance and recency, and by the files in question."""
     now = micros(wanted.now)
     ranked: list[tuple[float, Memory]] = []
     for source in sources:
@@ -196,13 +194,11 @@ def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
         ranked += [
             (_worth(head, now), by_row[head.row]) for head in best if head.row not in named and head.row in by_row
         ]
-    said = [one for one in ranked if wanted.with_own or not _is_own_turn(one[1], wanted.session)]
-    return [memory for _, memory in sorted(said, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+    return [memory for _, memory in sorted(ranked, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
 
 
 def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """Return memories ranked by recall and by the files in question. Skip the session's own turns, and hits that only
-    repeat the question."""
+    """Return memories ranked by recall and by the files in question. Skip hits that only repeat the question."""
     hits = [hit for hit in wanted.found or () if not hit.why.get("echo")]
     best = max((hit.score for hit in hits), default=0.0)
     worth: dict[tuple[str, str], tuple[float, Memory]] = {}
@@ -214,8 +210,7 @@ def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
         for memory, bonus, head in _naming(source, wanted):
             held = worth.get(_key(memory))
             worth[_key(memory)] = (bonus + (held[0] if held else _worth(head, now) / 2), memory)
-    said = [one for one in worth.values() if not _is_own_turn(one[1], wanted.session)]
-    return [memory for _, memory in sorted(said, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+    return [memory for _, memory in sorted(worth.values(), key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
 
 
 def _naming(source: Source, wanted: Wanted) -> list[tuple[Memory, float, Outline]]:
@@ -314,10 +309,6 @@ def _memories(source: Source, rows: Sequence[int], filter: Filter) -> list[Memor
 def _newest(memory: Memory) -> tuple[float, str]:
     """Return a sort key: the latest `at` first, regardless of when it was stored."""
     return -micros(memory.at), memory.id
-
-
-def _is_own_turn(memory: Memory, session: str | None) -> bool:
-    return memory.kind == "turn" and session is not None and memory.session == session
 
 
 def _key(memory: Memory) -> tuple[str, str]:
@@ -431,15 +422,9 @@ def _said(text: str) -> Iterable[str]:
 def _mends(fix: Memory, failure: Memory) -> bool:
     if fix.at <= failure.at:
         return False
-    if _changed(fix) & _changed(failure):
+    # Every session reads the same few files.
+    if set(fix.changed_files) & set(failure.changed_files):
         return True
     of_failure = set(terms(failure.title or failure.text[:READ]))
     of_fix = set(terms(f"{fix.title or ''} {fix.text[:READ]}"))
     return bool(of_failure) and len(of_failure & of_fix) >= ALIKE * len(of_failure)
-
-
-def _changed(memory: Memory) -> set[str]:
-    """Return its files, without those only read: every session reads the same few."""
-    read, both = (memory.body.get(key) for key in ("files_read", "files_modified"))
-    only_read = set(read if isinstance(read, list) else ()) - set(both if isinstance(both, list) else ())
-    return set(memory.files) - only_read

@@ -110,6 +110,9 @@ s.author_type = %(author_type)s
 -- name: channel
 s.channel = %(channel)s
 
+-- name: without_turns_of
+(s.kind <> 'turn' OR s.session IS DISTINCT FROM %(without_turns_of)s)
+
 -- name: session
 s.session = %(session)s
 

@@ -15,7 +15,9 @@ LISTS = (
     "ids", "kinds", "types", "not_types", "scopes", "tags", "entities", "files", "standing", "status", "tiers",
     "via",
 )  # fmt: skip
-VALUES = ("author", "author_type", "channel", "session", "source", "since", "until", "used_since")
+VALUES = (
+    "author", "author_type", "channel", "session", "without_turns_of", "source", "since", "until", "used_since",
+)  # fmt: skip
 LABELS = ("tags", "entities", "files", "standing")
 QUARANTINED = "quarantined"
 """The counter of items in quarantine. A bank that never had any lacks it."""

@@ -63,6 +63,9 @@ s.via IN (SELECT value FROM json_each(:via))
 -- name: not_types
 (s.type IS NULL OR s.type NOT IN (SELECT value FROM json_each(:not_types)))
 
+-- name: without_turns_of
+(s.kind <> 'turn' OR s.session IS NOT :without_turns_of)
+
 -- name: scopes
 s.scope IN (SELECT value FROM json_each(:scopes))
 
