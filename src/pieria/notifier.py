@@ -53,6 +53,9 @@ EVENTS: Mapping[str, Shape] = {
     "step_appended": Shape(
         ("session_id", "step_index", "trajectory_id", "boundary_detected"), metadata=("trace",)
     ),
+    "step_judged": Shape(
+        ("session_id", "step_index", "trajectory_id", "boundary_detected"), metadata=("trace",)
+    ),
     "trajectory_committed": _TRAJECTORY,
     "trajectory_flushed": _TRAJECTORY,
     "session_expired": Shape(("session_id",)),

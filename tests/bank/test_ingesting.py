@@ -163,9 +163,11 @@ def test_nothing_is_kept_where_a_model_fails(tmp_path: Path) -> None:
     llm = Counting()
     with Workspace(tmp_path, llm=llm) as workspace:
         bank = workspace.open("notes")
-        llm.fails_at = 7
+        llm.fails_at = 4
         with pytest.raises(AdapterError):
             bank.sessions.ingest(TRIP)
         assert (nodes(bank), bank.sessions.receipt("run-7")) == ([], None)
         llm.fails_at = None
         assert bank.sessions.ingest(TRIP).is_new
+        assert len(llm.asked) == 5, "the failed request, and none of the others, again"
+        assert bank.sessions.tries == {}

@@ -146,7 +146,7 @@ def test_steps_of_the_settings_are_for_the_settings_model(tmp_path: Path) -> Non
             summed(workspace.open("b", overrides=overrides))
             summed(workspace.open("b"))
         assert [request.body["model"] for request in serving.requests] == ["other"]
-    assert [*own.told, *for_step.told] == [{}, {}]
+    assert [*own.told, *for_step.told] == [{"model": "custom:OwnLLM", "step": "summarize"}] * 2
     with pieria.open("b", data=tmp_path, settings={"llm_steps": "keeping=other"}) as bank:
         assert [find.check for find in bank.doctor().findings if "llm_steps" in str(find.remedy)] == ["llm"]
 
@@ -195,8 +195,9 @@ def test_every_prompt_carries_the_profile(name: str, tmp_path: Path) -> None:
     for step, request in zip(CASES, requests, strict=True):
         system = request.messages[0]["content"]
         assert profile.domain_context in system
-        assert system.endswith(profile.overlays.get(step, profile.domain_context))
-        for other in profile.overlays.keys() - {step}:
+        own = "get_reward" if step == "judge_steps" else step
+        assert system.endswith(profile.overlays.get(own, profile.domain_context))
+        for other in profile.overlays.keys() - {own}:
             assert profile.overlays[other] not in system
 
 
@@ -224,7 +225,9 @@ def test_own_model_and_embedding_get_their_options(tmp_path: Path) -> None:
         bank.mind.synthesize("What do herons do?", "semantic", [Found("semantic", "Herons nest.")])
         bank.remember_many(["Herons nest."])
         assert bank.recall("herons").plan["embedding"]["model"].startswith("custom:OwnEmbedding@")
-    assert own.told == [{"model": "gpt-4o", "depth": 3}, {"model": "deep", "depth": 3}]
+    assert own.told == [
+        {"model": "gpt-4o", "depth": 3, "step": "summarize"}, {"model": "deep", "depth": 3, "step": "reason_semantic"}
+    ]  # fmt: skip
     assert vectors.told
     assert all(told == {"model": "e5", "pooling": "mean"} for told in vectors.told)
 
@@ -281,8 +284,9 @@ def test_overrides_of_a_bank_come_before_its_configuration(tmp_path: Path) -> No
             "c": {"summarize": Override(opts={"model": "micro"}), "keeping": Override(llm=other)},
         }.items():  # fmt: skip
             summed(workspace.open(name, overrides=overrides))
-    assert base.told == [{"model": "mini", "depth": 5, "words": 9}]
-    assert other.told == [{"depth": 3, "words": 9}, {"model": "micro", "depth": 3, "words": 9}]
+    same = {"words": 9, "step": "summarize"}
+    assert base.told == [{"model": "mini", "depth": 5, **same}]
+    assert other.told == [{"model": name, "depth": 3, **same} for name in ("custom:OwnLLM", "micro")]
 
 
 def test_function_takes_neither_a_model_nor_options(tmp_path: Path) -> None:

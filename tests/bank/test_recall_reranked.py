@@ -213,7 +213,6 @@ def test_failing_reranker_changes_nothing(
     bank: Bank, plain: Bank, serving: RerankServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pieria.models.endpoint._FIRST_PAUSE", 0.0)
-    monkeypatch.setattr("pieria.models.endpoint._LONGEST_PAUSE", 0.0)
 
     before = plain.recall("heron", k=50)
     for answer, reason in FAILURES:

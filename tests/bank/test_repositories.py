@@ -10,7 +10,7 @@ import pytest
 
 import pieria
 from pieria import Bank, Event, Workspace, telemetry
-from pieria.errors import BusyError, ClosedError, InputError, NotFoundError, RepoError
+from pieria.errors import BusyError, ClosedError, InputError, NotFoundError, RepoError, StorageError
 from pieria.graph import Changeset, Edge, InMemoryBackend, NodeMetadata, Procedural, Semantic, Tag
 
 FERRY = Semantic(id="fact", proposition="The ferry leaves at nine.")
@@ -301,8 +301,9 @@ def test_repository_may_have_a_notifier_of_its_own(tmp_path: Path) -> None:
         for id, keeper in (("bank", None), ("torn", Torn())):
             opened.open_repo(id, backend=keeper, notifier=own)
             opened.apply_changeset(id, Changeset([FERRY]))
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(StorageError, match="the backend Torn failed with ZeroDivisionError") as failed:
             opened.delete_nodes("torn", ["fact"])
+        assert (failed.value.operation, type(failed.value.__cause__)) == ("delete_nodes", ZeroDivisionError)
         assert shared.heard == []
         opened.open("notes").graph.apply_changeset(Changeset([FERRY]))
     assert [event.name for _, event in shared.heard] == ["changeset_applied"]

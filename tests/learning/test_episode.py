@@ -154,7 +154,7 @@ def test_trace_shows_how_a_step_was_appended() -> None:
         episode, first = Episode(GOAL).append("seen", "a", **given)
         episode, second = episode.append("all 3 passed", "b", clock=iter((0.0, 0.001)).__next__, **given)
         told = {"step_index": 1, "trajectory_id": episode.current_trajectory_id, "boundary_detected": True}
-        told |= {"verbosity": verbosity, "reward": episode.steps[0].reward, "duration_us": 1000}
+        told |= {"verbosity": verbosity, "reward": episode.steps[0].reward, "duration_us": 1000, "judged_by": "rules"}
         expected: dict[str, Any] = {**told, **(in_detail if verbosity == "detailed" else {})}
         assert second == EpisodeTrace(**expected)
         assert (first.boundary_detected, first.reward, first.similarity_score) == (False, None, None)

@@ -23,7 +23,7 @@ SCORES = {2: 10, 0: 1, 1: 4}
 GOOD: Mapping[str, Any] = {
     "get_semantic": {"facts": [FACT]},
     "get_procedural": {"instructions": [{**LESSON, "instruction": f"Do {n}"} for n in range(3)]},
-    "get_return": {"scores": [{"index": index, "return_score": score} for index, score in SCORES.items()]},
+    "get_return": {"scores": [{"index": index + 1, "return_score": score} for index, score in SCORES.items()]},
 }
 
 

@@ -11,7 +11,20 @@ from typing import Any
 from tests.models.scripted import Call, Scripted
 
 from pieria.language.grammar import Named, Triple
-from pieria.models.mind import Deed, Found, Lesson, Mended, Noticed, Procedure, Proposition, Said, StepSeen, Task, Told
+from pieria.models.mind import (
+    Deed,
+    Found,
+    Judgement,
+    Lesson,
+    Mended,
+    Noticed,
+    Procedure,
+    Proposition,
+    Said,
+    StepSeen,
+    Task,
+    Told,
+)
 from pieria.models.minds.llm import LLMMind
 
 GOLDEN = Path(__file__).with_name("prompts")
@@ -89,6 +102,7 @@ ASK: dict[str, Callable[[Any], Any]] = {
     "get_state": lambda mind: mind.state(GOAL, "tests fail", before="Nothing was tried yet", action="Ran the tests"),
     "get_subgoal": lambda mind: mind.subgoal(GOAL, None, "tests fail", "Read the log", before=STEPS),
     "get_reward": lambda mind: mind.reward("Find the cause", "tests fail", "Read the log", "Line 40 is wrong"),
+    "judge_steps": lambda mind: mind.judge_steps(GOAL, STEPS, before=STEPS[2], after="The build is green"),
     "get_semantic": lambda mind: mind.propositions(GOAL, STEPS),
     "get_procedural": lambda mind: mind.procedures(GOAL, STEPS),
     "get_return": lambda mind: mind.returns(GOAL, STEPS, PROCEDURES),
@@ -110,6 +124,9 @@ PLANTED: dict[str, Callable[[Any, str], Any]] = {
     "get_state": lambda mind, text: mind.state(text, text, before=text, action=text),
     "get_subgoal": lambda mind, text: mind.subgoal(text, text, text, text, before=_steps(text)),
     "get_reward": lambda mind, text: mind.reward(text, text, text, text),
+    "judge_steps": lambda mind, text: mind.judge_steps(
+        text, _steps(text), before=StepSeen(text, text, text, text), after=text
+    ),
     "get_semantic": lambda mind, text: mind.propositions(text, _steps(text)),
     "get_procedural": lambda mind, text: mind.procedures(text, _steps(text)),
     "get_return": lambda mind, text: mind.returns(text, _steps(text), [Procedure(text, text, text, text)]),
@@ -131,6 +148,11 @@ MEANS: dict[str, Any] = {
     "get_state": "Tests fail; the cause is unknown.",
     "get_subgoal": "Find the cause",
     "get_reward": 0.85,
+    "judge_steps": [
+        Judgement("Tests fail.", "Find the cause", 0.8),
+        Judgement("The cause is found.", "Mend line 40", 1.0),
+        Judgement("All pass."),
+    ],
     "get_semantic": [
         Proposition("Line 40 read session['user_id'].", ("session",), 0.5),
         Proposition("The suite has 412 tests.", ("suite",), 1.0, (2,)),

@@ -14,12 +14,14 @@ from typing import Any, ClassVar, get_args
 
 import pytest
 from tests.models.prompt_cases import CASES, GOAL, PROCEDURES, STRUCTURED, TEXT, Case
+from tests.models.prompt_cases import STEPS as SEEN
 from tests.models.scripted import Call, Ledger, Replied, Scripted
 
 from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
 from pieria.language import entities
-from pieria.models.mind import Found, Knowledge, Mind, Said, StepSeen
+from pieria.models.mind import Found, Judgement, Knowledge, Mind, Said, StepSeen
 from pieria.models.minds.llm import GROUPS, STEPS, LLMMind
+from pieria.models.minds.llm.prompt import TOGETHER
 
 NORMALISED: dict[str, list[Any]] = json.loads(Path(__file__).with_name("normalised.json").read_text("utf-8"))
 """For each rule: the step, and pairs of a reply and its result."""
@@ -76,7 +78,11 @@ def test_right_reply_becomes_the_result_of_its_step() -> None:
     """Also as text, and with further members."""
     for step, case in CASES.items():
         result, [call] = asked(case, case.reply)
-        assert (result, call.opts, roles(call)) == (case.means, {"step": step}, ["system", "user"])
+        assert (result, call.opts, roles(call)) == (
+            case.means,
+            {"model": "scripted-1", "step": step},
+            ["system", "user"],
+        )
         assert (call.schema is not None) == case.is_structured
         if case.is_structured:
             assert asked(case, json.dumps(case.reply | {"comment": "Sure!"}))[0] == case.means, step
@@ -150,7 +156,7 @@ def test_fields_of_entries_are_normalised() -> None:
 
 def test_huge_numbers_are_bounded() -> None:
     assert mind("9" * 400).reward("a", "b", "c", "d") == 1
-    assert mind(scores((0, -(10**400)), (1, 10**400))).returns(GOAL, RAIN, PROCEDURES) == [0, 1]
+    assert mind(scores((1, -(10**400)), (2, 10**400))).returns(GOAL, RAIN, PROCEDURES) == [0, 1]
 
 
 USELESS: list[tuple[str, list[Any], str, int]] = [
@@ -174,18 +180,70 @@ def test_reply_without_usable_content_fails() -> None:
             assert (failure.reason, len(calls)) == (reason, times), step
 
 
+class Own:
+    """A user's prompt that is never used."""
+
+    def build_messages(self, variables: Any) -> Any: ...
+
+    def parse_response(self, response: Any) -> Any: ...
+
+
+DOWN = AdapterError("scripted", "chat", "it is down")
+
+
 def scores(*grades: tuple[int, int]) -> dict[str, Any]:
     return {"scores": [{"index": index, "return_score": grade} for index, grade in grades]}
 
 
 def test_missing_grade_becomes_the_mean_reward() -> None:
-    partly = scores((1, 10))
+    partly = scores((2, 10))
     means: dict[tuple[float | None, ...], float] = {(0.2, None, 0.6): 0.4, (None,): 0.5}
     for (rewards, mean), second in itertools.product(means.items(), (partly, "no JSON at all")):
         llm = Scripted(partly, second)
         steps = [StepSeen("o", "a", reward=reward) for reward in rewards]
         assert LLMMind(llm).returns(GOAL, steps, PROCEDURES) == [mean, 1.0]
-        assert llm.calls[1].messages[3]["content"].endswith("- $.scores: lacks the index 0")
+        assert llm.calls[1].messages[3]["content"].endswith("- $.scores: lacks the index 1")
+
+
+def test_number_out_of_range_is_asked_again_and_dropped() -> None:
+    counted_from_0, told = (
+        scores((0, 10), (1, 4)),
+        "- $.scores[0].index: expected 1 to 2\n- $.scores: lacks the index 2",
+    )
+    for second, grades in ((scores((1, 10), (2, 1)), [1.0, 0.0]), (counted_from_0, [0.3333, 0.5])):
+        llm = Scripted(counted_from_0, second)
+        assert LLMMind(llm).returns(GOAL, RAIN, PROCEDURES) == grades
+        assert llm.calls[1].messages[3]["content"].endswith(told)
+    steps = {"steps": [{"step": 0, "state": "s", "subgoal": "g"}, {"step": 4, "state": "s", "subgoal": "g"}]}
+    assert LLMMind(Scripted(steps, steps)).judge_steps(GOAL, SEEN, after="o") == [Judgement()] * 3
+
+
+def test_valid_part_of_a_reply_survives_a_failed_repair() -> None:
+    assert LLMMind(Scripted(scores((2, 10)), DOWN)).returns(GOAL, RAIN, PROCEDURES) == [0.5, 1.0]
+
+
+def test_last_step_without_an_outcome_gets_no_reward() -> None:
+    llm = Scripted(CASES["judge_steps"].reply)
+    judged = LLMMind(llm).judge_steps(GOAL, SEEN[:2])
+    assert [one.reward for one in judged] == [0.8, None]
+
+
+def test_steps_of_one_model_are_judged_together() -> None:
+    other = Scripted(model="other")
+    cases: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "overlay": {"overlays": {"get_reward": "Only tests count."}},
+        "group": {"overrides": {"episode": {"llm": other}}},
+        "same opts": {"overrides": {step: {"opts": {"a": 1}} for step in TOGETHER}},
+        "own model": {"overrides": {"get_reward": {"llm": other}}},
+        "own prompt": {"prompts": {"get_state": Own()}},
+    }
+    together = {name: LLMMind(Scripted(), **how).judges_together for name, how in cases.items()}
+    assert together == dict.fromkeys(cases, True) | {"own model": False, "own prompt": False}
+    llm = Scripted(CASES["judge_steps"].reply)
+    LLMMind(llm, **cases["same opts"], **cases["overlay"]).judge_steps(GOAL, SEEN, after="o")
+    assert llm.calls[0].opts["a"] == 1
+    assert llm.calls[0].system.endswith("On the reward: Only tests count.")
 
 
 def test_overlong_list_is_cut_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -276,10 +334,11 @@ def test_step_has_its_own_model_and_options() -> None:
         of_group, own = Scripted(case.reply), Scripted(case.reply)
         options: dict[str, Any] = {group: {"llm": of_group, "opts": {"temperature": 0.1, "top_p": 0.5}}}
         assert asked(case, overrides=options) == (case.means, [])
-        assert of_group.calls[0].opts == {"step": step, "temperature": 0.1, "top_p": 0.5}
+        named = {"model": "scripted-1", "step": step}
+        assert of_group.calls[0].opts == {**named, "temperature": 0.1, "top_p": 0.5}
         options |= {step: {"llm": own, "opts": {"temperature": 0.9, "step": "?"}}}
         assert asked(case, overrides=options) == (case.means, [])
-        assert own.calls[0].opts == {"step": step, "temperature": 0.9, "top_p": 0.5}
+        assert own.calls[0].opts == {**named, "temperature": 0.9, "top_p": 0.5}
 
 
 def test_mind_is_named_after_its_model() -> None:

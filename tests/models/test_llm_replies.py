@@ -14,7 +14,7 @@ from tests.models.scripted import Scripted
 
 from pieria.errors import PromptError
 from pieria.language.grammar import Named, Triple
-from pieria.models.mind import NOTICED, TITLE, Lesson, Mode, Noticed, Procedure, Proposition
+from pieria.models.mind import NOTICED, TITLE, Judgement, Lesson, Mode, Noticed, Procedure, Proposition
 from pieria.models.minds.llm import LLMMind
 
 leaves = (
@@ -46,6 +46,7 @@ MAY_BE_BLANK = {"intent", "condition", "expected_outcome", "expected", "quote"}
 PROMISED: dict[str, type] = dict.fromkeys(CASES, str) | {
     **{"get_reward": float, "get_return": float, "entities": Named, "triples": Triple},
     **{"get_semantic": Proposition, "get_procedural": Procedure, "notice": Noticed, "lessons": Lesson},
+    "judge_steps": Judgement,
 }
 """The type of the value, or of each entry of the list."""
 
@@ -70,6 +71,8 @@ def check(step: str, given: Any) -> None:
     assert all(type(entry) is PROMISED[step] and is_sound(entry) for entry in entries)
     if step == "get_return":
         assert len(given) == 2
+    elif step == "judge_steps":
+        assert len(given) == 3
     elif step == "get_mode":
         assert given in get_args(Mode)
     elif step == "get_plan":

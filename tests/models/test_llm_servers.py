@@ -170,10 +170,15 @@ def test_passing_failure_is_tried_again(server: LLMServer, pauses: list[float]) 
         server.script = [status(429, Retry_After="3"), status(529, retry_after_ms="1500"), "Red."]
         assert llm.chat(ASKED).content == "Red."
         assert pauses[-2:] == [3, 1.5]
-        server.script = [status(429, Retry_After="15"), "never asked for"]
-        with pytest.raises(AdapterError, match="429"):
-            llm.chat(ASKED)
-        assert len(server.script) == 1, "the pause is longer than the time left"
+        server.script = [status(503, Retry_After="Fri, 01 Jan 2016 00:00:00 GMT"), "Red."]
+        assert llm.chat(ASKED).content == "Red."
+        assert pauses[-1] == 0, "that date has passed"
+        for asked, hint in (("15", "wait 15 seconds"), ("4000", "wait 4,000 seconds")):
+            server.script = [status(429, Retry_After=asked), "never asked for"]
+            with pytest.raises(AdapterError, match="429") as raised:
+                llm.chat(ASKED)
+            assert len(server.script) == 1, "the pause is longer than the time left"
+            assert (raised.value.wait, hint in str(raised.value.hint)) == (float(asked), True)
 
 
 def test_any_json_is_an_answer_to_a_schema(opened: Opened, server: LLMServer) -> None:

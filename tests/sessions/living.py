@@ -83,6 +83,10 @@ class TellingMind(RuleMind):
         self.faults: dict[str, list[BaseException]] = {}
         self.within: dict[str, Callable[[], object]] = {}
 
+    @property
+    def name(self) -> str:
+        return "telling"
+
     def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
         self._note("state", observation)
         return f"{before or goal}; {observation}"[-200:]

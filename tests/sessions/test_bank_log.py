@@ -253,9 +253,12 @@ def test_step_that_could_not_be_remembered_is_refused(opened: Opened) -> None:
 def test_purge_erases_a_step_of_a_live_session(bank: Bank, log: BankLog, tmp_path: Path, node: str) -> None:
     for index in (0, 1):
         log.step(FRESH, replace(STEP, index=index, observation=f"The word is apricot{index}", subgoal=f"plum{index}"))
-    log.commit(replace(FRESH, committed=(0, 1)), learnt(0, 1))
+    answers = {"traj_1 2": {"facts": [{"text": "It may be apricot1."}]}}
+    log.commit(replace(FRESH, committed=(0, 1), answers=answers), learnt(0, 1))
+    assert loaded(log)[0].answers == answers
     bank.purge(node)
     found, [other, bare] = loaded(log)
+    assert found.answers == {}
     assert (other.observation, bare.observation, bare.action, bare.subgoal) == ("The word is apricot0", "", "", "")
     assert (bare.index, bare.reward, bare.embedding) == (1, 0.5, None)
     assert b"apricot1" not in on_disk(tmp_path)

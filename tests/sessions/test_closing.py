@@ -3,10 +3,11 @@
 import threading
 
 import pytest
-from tests.sessions.living import DOWN, TIMEOUT, Life, bake, in_state
+from tests.sessions.living import DOWN, TIMEOUT, Life, TellingMind, bake, in_state, start
 
 from pieria.errors import InputError, PipelineError, SessionError
 from pieria.sessions import Crew, Session, SessionState
+from pieria.sessions.wait import WhileAnswered
 
 
 def begun(life: Life, *topics: str) -> Session:
@@ -75,6 +76,48 @@ def test_close_and_commit_refuses_other_states_and_numbers() -> None:
     for wrong in wrongs:
         with pytest.raises(InputError, match=next(iter(wrong))):
             in_state(Life(), SessionState.COLLECTING).close_and_commit(**wrong)  # type: ignore[arg-type]
+
+
+def test_default_wait_lasts_while_the_mind_answers() -> None:
+    now = [1_000.0]
+
+    class Slow(TellingMind):
+        seconds = 200
+
+    for mind, allowed in ((TellingMind(), 180), (Slow(), 460)):
+        life = Life(mind=mind)
+        at, crew = life.surroundings(), life.crew
+        crew.answered = now[0] - 60
+        wait = WhileAnswered(at, lambda: now[0])
+        assert wait.left() == allowed, "from the beginning of the wait"
+        now[0] += allowed - 1
+        crew.answered = now[0]
+        now[0] += 2
+        assert wait.left() == allowed - 2, "from the last answer"
+        now[0] += allowed
+        assert wait.left() < 0
+
+
+def test_each_answer_of_the_mind_is_noted() -> None:
+    life, session = start("bread")
+    life.crew.answered = 0.0
+    life.close(session)
+    assert life.crew.answered > 0
+
+
+def test_mind_that_does_not_answer_ends_the_default_wait() -> None:
+    class Stuck(TellingMind):
+        seconds = -30
+        """No time is left for an answer."""
+
+    life, go_on = Life(mind=Stuck()), threading.Event()
+    life.mind.within["propositions"] = lambda: go_on.wait(20)
+    with pytest.raises(PipelineError) as late, begun(life, "bread") as session:
+        pass
+    assert (late.value.reason, session.state) == ("extraction_timeout", SessionState.EXTRACTING)
+    assert "does not answer" in str(late.value.hint)
+    go_on.set()
+    assert session.wait(20) is SessionState.IDLE
 
 
 def test_with_block_that_raises_keeps_steps_uncommitted() -> None:

@@ -6,6 +6,7 @@ reports the acknowledged ones. A file holds what the model was asked and what wa
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -56,8 +57,8 @@ def observation(number: int, index: int) -> str:
     return f"Step {number}:{index} about {topic_of(index)}"
 
 
-def fact(tags: Sequence[str]) -> str:
-    return f"Learnt from {' '.join(tags)}"
+def fact(tag: str) -> str:
+    return f"Learnt from {tag}"
 
 
 class Notes:
@@ -71,7 +72,7 @@ class Notes:
 
 
 class Failing:
-    """A model that recognises trajectories by their tags, and fails at random."""
+    """A model that learns one fact from each step, which it knows by its tag, and fails at random."""
 
     def __init__(self, notes: Notes, seed: int) -> None:
         self._notes = notes
@@ -83,17 +84,20 @@ class Failing:
         return LLMResponse("0.75, so far so good", "failing", {})
 
     def chat_structured(self, messages: Sequence[Mapping[str, str]], schema: Any, opts: Any = None) -> LLMResponse:
-        found = TAG.findall(messages[-1]["content"])
+        lines = [json.loads(line) for line in messages[-1]["content"].splitlines() if line.startswith('{"step"')]
+        found = [(line["step"], *TAG.findall(line["observed"])[0]) for line in lines]
         reply: dict[str, Any] = {name: [] for name in schema["properties"]}
         if "facts" in reply:
-            tags = [tag for tag, _ in found]
-            self._notes.add("asked", tags)
-            number = tags[0].partition(":")[0]
+            self._notes.add("asked", [tag for _, tag, _ in found])
             reply["facts"] = [
-                {"proposition": fact(tags), "concepts": [f"{found[0][1]} {number}"], "confidence": 1.0, "steps": []}
+                {"proposition": fact(tag), "concepts": [topic], "confidence": 1.0, "steps": [n]}
+                for n, tag, topic in found
             ]
-        elif "subgoal" in reply:
-            reply = {"reasoning": "It was asked for.", "subgoal": f"Know about {found[-1][1]}"}
+        elif "steps" in reply:
+            reply["steps"] = [
+                {"step": n, "state": f"At {tag}", "subgoal": f"Know about {topic}", "reward": 0.75}
+                for n, tag, topic in found
+            ]
         self._may_fail()
         return LLMResponse(reply, "failing", {})
 
@@ -155,7 +159,7 @@ def _session(opened: Workspace, plan: Plan, number: int, known: Known, say: Any)
         steps = 0
     if session.state is SessionState.COLLECTING:
         for index in range(steps, plan.steps):
-            _until_it_works(session, number, index)
+            session.append(observation(number, index), f"Went on with {topic_of(index)}")
             say("step", number, index + 1)
     _end(session)
     say("ended", number, None)
@@ -170,13 +174,6 @@ def _taken_up(session: Session, acknowledged: int) -> int:
     return max(acknowledged, steps[-1].index + 1 if steps else 0)
 
 
-def _until_it_works(session: Session, number: int, index: int) -> None:
-    for _ in _tries():
-        with suppress(AdapterError):
-            session.append(observation(number, index), f"Went on with {topic_of(index)}")
-            return
-
-
 def _end(session: Session) -> None:
     for _ in _tries():
         if session.state is SessionState.IDLE:
@@ -186,7 +183,7 @@ def _end(session: Session) -> None:
                 session.commit()
             elif session.state is SessionState.COLLECTING:
                 session.close_and_commit(max_retries=5)
-            session._machine.settled(60)
+            session.wait(60)
 
 
 def _tries() -> Iterator[int]:
@@ -228,10 +225,8 @@ def run_and_kill(plan: Plan, run: int, known: Known, after: int | None) -> None:
             hear(known, said)
 
 
-def trajectories(plan: Plan) -> Iterator[list[str]]:
-    for number in range(plan.sessions):
-        for start in range(0, plan.steps, TURN):
-            yield [f"{number}:{index}" for index in range(start, min(start + TURN, plan.steps))]
+def tags(plan: Plan) -> Iterator[str]:
+    return (f"{number}:{index}" for number in range(plan.sessions) for index in range(plan.steps))
 
 
 def is_kept(plan: Plan, known: Known) -> None:
@@ -266,7 +261,7 @@ def nothing_is_lost_or_twice(plan: Plan, known: Known) -> None:
     wanted = [observation(number, index) for number in range(plan.sessions) for index in range(plan.steps)]
     assert sorted(text.partition(" → ")[0] for text in texts(plan, "episodic")) == sorted(wanted)
     assert sorted(texts(plan, "source")) == sorted(wanted)
-    assert Counter(texts(plan, "semantic")) == Counter(map(fact, trajectories(plan)))
+    assert Counter(texts(plan, "semantic")) == Counter(fact(tag) for tag in tags(plan))
     with workspace(plan, 10_000) as opened:
         standing = opened.sessions(BANK)
         assert {each.id for each in standing} >= set(known["begun"].values())

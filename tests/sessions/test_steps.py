@@ -1,29 +1,97 @@
-"""Steps are appended in order, one at a time, and wholly or not at all."""
+"""Steps are appended in order, one at a time, and wholly or not at all. A model that fails refuses none."""
 
 import threading
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Life, raising, reason, refusal, start
+from tests.sessions.living import DOWN, Life, TellingMind, bake, raising, reason, refusal, start
 
-from pieria.errors import AdapterError
-from pieria.sessions import Crew
+from pieria.errors import AdapterError, PromptError
+from pieria.learning.models import embedder_of
+from pieria.sessions import Crew, Session
 
 
-def test_step_that_cannot_be_judged_is_refused_whole() -> None:
+def test_rules_judge_a_step_whose_mind_fails() -> None:
+    life, session = start("bread")
+    for kind, problem in (("state", DOWN), ("subgoal", PromptError("get_subgoal", "empty_response"))):
+        life.mind.fails(kind, problem)
+        session.append(f"{kind} fails: 1 error", "bread goes on")
+    session.append("all 3 passed", "bread goes on")
+    judged = [("telling", 0.05), ("rules", 0.05), ("rules", 0.75), ("telling", None)]
+    assert [(step.judged_by, step.reward) for step in session.steps] == judged
+    traces = [event.metadata["trace"] for event in life.events if event.name == "step_appended"]
+    assert [trace.judged_by for trace in traces] == ["telling", "rules", "rules", "telling"]
+    assert life.told("append_failed") == []
+
+
+def test_step_whose_embedding_fails_is_kept_without_one() -> None:
+    def broken(texts: object) -> Any:
+        raise OSError("gone")
+
+    life = Life()
+    session = Session.begin("Bake", replace(life.surroundings(), embedder=embedder_of(broken)))
+    bake(session, "bread", "ships")
+    assert [(step.judged_by, step.embedding) for step in session.steps] == [("rules", None)] * 2
+    life.close(session)
+    assert life.learnt() == ["bread 0", "ships 1"]
+
+
+class Slow:
+    """A mind that answers nothing before `go_on`."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        def ask(*given: Any, **named: Any) -> Any:
+            self.go_on.wait(20)
+            return getattr(TellingMind(), name)(*given, **named)
+
+        return ask
+
+
+def test_step_of_a_slow_mind_is_judged_by_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pieria.learning.judgement.LIMIT", 0.05)
+    life, mind = Life(), Slow()
+    mindful: Any = mind
+    session = Session.begin("Bake", replace(life.surroundings(), mind=mindful))
+    bake(session, "bread")
+    mind.go_on.set()
+    assert [(step.observation, step.judged_by) for step in session.steps] == [("bread 0", "rules")]
+
+
+def test_append_does_not_wait_for_ever_in_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pieria.sessions.line.LIMIT", 0.05)
+    life, here, go_on = Life(), threading.Event(), threading.Event()
+
+    def wait() -> None:
+        here.set()
+        go_on.wait(20)
+
+    life.mind.within["state"] = wait
+    session = life.begin(crew=Crew())
+    first = threading.Thread(target=session.append, args=("flour", "bread goes on"))
+    first.start()
+    assert here.wait(20)
+    late = refusal(lambda: session.append("water", "bread goes on"))
+    assert (late.reason, "nothing of it was kept" in str(late.hint)) == ("append_in_progress", True)
+    go_on.set()
+    first.join(20)
+    assert [step.observation for step in session.steps] == ["flour"]
+
+
+def test_step_whose_mind_crashes_is_refused_whole() -> None:
     life, session = start("bread")
     before = life.log.load(session.id)
     broken = ZeroDivisionError("by a mind")
-    life.mind.fails("subgoal", DOWN, broken, KeyboardInterrupt())
+    life.mind.fails("subgoal", broken, KeyboardInterrupt())
     again = partial(session.append, "water", "bread again")
-    with pytest.raises(AdapterError) as refused:
-        again()
-    assert refused.value is DOWN
     crashed = refusal(again)
     assert (crashed.reason, crashed.__cause__) == ("append_crashed", broken)
     assert life.log.load(session.id) == before
-    assert life.told("append_failed") == [{"session_id": session.id, "error": error} for error in (DOWN, broken)]
+    assert life.told("append_failed") == [{"session_id": session.id, "error": broken}]
     with pytest.raises(KeyboardInterrupt):
         again()
     again()
@@ -48,15 +116,14 @@ def test_step_that_cannot_be_logged_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 def test_unwaited_steps_come_in_order_past_refused_ones() -> None:
     (life, session), told = start(), list[Any]()
-    life.mind.fails("state", DOWN, ZeroDivisionError())
+    life.mind.fails("state", broken := ZeroDivisionError())
     for number in range(4):
         session.append_async(f"loaf {number}", "bread goes on", partial(lambda *said: told.append(said), number))
     assert (session.steps, told) == ((), [])
     life.run()
-    assert [(step.index, step.observation) for step in session.steps] == [(0, "loaf 2"), (1, "loaf 3")]
-    assert told[0] == (0, DOWN)
-    assert (told[1][0], reason(told[1][1])) == (1, "append_crashed")
-    assert told[2:] == [(2, "appended"), (3, "appended")]
+    assert [(step.index, step.observation) for step in session.steps] == [(0, "loaf 1"), (1, "loaf 2"), (2, "loaf 3")]
+    assert (told[0][0], reason(told[0][1]), told[0][1].__cause__) == (0, "append_crashed", broken)
+    assert told[1:] == [(1, "appended"), (2, "appended"), (3, "appended")]
 
 
 def test_waited_and_unwaited_steps_stand_in_one_line() -> None:
@@ -82,13 +149,13 @@ def test_waited_and_unwaited_steps_stand_in_one_line() -> None:
 
 def test_lost_step_without_a_callback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     life, session = start()
-    life.mind.fails("state", DOWN)
+    life.mind.fails("state", ZeroDivisionError())
     session.append_async("flour", "bread begins")
     life.run()
     session.close()
     session.append_async("water", "bread begins")
     assert [record.message for record in caplog.records if "not taken in" in record.message] == [
-        "a step was not taken in: adapter model.chat: it is down",
+        "a step was not taken in: session: appending the step failed",
         "a step was not taken in: session: the session accepts no steps now",
     ]
 

@@ -72,7 +72,7 @@ def test_flush_event_differs_from_a_commit() -> None:
 
 def test_failure_and_expiry_events_hold_their_reason() -> None:
     life, session = start()
-    life.mind.fails("state", DOWN)
+    life.mind.fails("state", broken := ZeroDivisionError())
     session.append_async("flour", "bread begins")
     life.run()
     bake(session, "bread", "ships")
@@ -81,7 +81,7 @@ def test_failure_and_expiry_events_hold_their_reason() -> None:
     life.wait(TIMEOUT)
     life.wait(TIMEOUT)
     [failed] = life.told("trajectory_extraction_failed")
-    assert life.told("append_failed") == [{"session_id": session.id, "error": DOWN}]
+    assert life.told("append_failed") == [{"session_id": session.id, "error": broken}]
     assert failed["reason"] is DOWN
     assert failed["session_id"] == session.id
     assert life.told("session_expired") == [{"session_id": session.id}]
@@ -97,7 +97,7 @@ def test_transitions_and_work_are_spans_of_their_session(heard: Heard) -> None:
     assert (stop[0], stop[2]) == ("session.transition.stop", about)
     assert set(stop[1]) == {"monotonic_time", "duration"}
     life.close(session)
-    for name in ("episode.append", "structuring.extract_trajectory"):
+    for name in ("episode.append", "structuring.extract", "structuring.extract_trajectory"):
         [ended] = [about for each, _, about in heard if each == f"{name}.stop"]
         assert of.items() <= ended.items()
 

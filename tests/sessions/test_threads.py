@@ -102,7 +102,7 @@ def test_sessions_draw_at_the_same_time_without_a_lock() -> None:
         sessions[0].append("flour", "bread goes on")
     go_on.set()
     for session in sessions:
-        session._machine.settled(SOON)
+        session.wait(SOON)
     assert len(life.facts()) == 3
 
 
@@ -148,7 +148,7 @@ def test_sessions_that_commit_at_once_share_tags(auto: bool) -> None:
         session.append(f"loaf {number}", "bread goes on")
     for session in sessions:
         session.close()
-    for session in [each for each in sessions if each._machine.settled(SOON) is SessionState.READY]:
+    for session in [each for each in sessions if each.wait(SOON) is SessionState.READY]:
         session.commit()
     assert backend.alone == [True] * 8
     assert len(life.nodes("semantic")) == 4

@@ -28,11 +28,17 @@ BY_HAND = Config(**MODELS, session={"auto_commit": False})
 class Hearing(Scripted):
     """A model that agrees to everything."""
 
+    state = "0.5, so far"
+
     def _reply(self, call: Call) -> Replied:
         self.calls.append(call)
         if call.schema is None:
-            return Replied("0.5, so far")
+            return Replied(self.state)
         lists: dict[str, Any] = {name: [] for name in call.schema["properties"]}
+        if "steps" in lists:
+            count = call.user.count('{"step": ')
+            judged = {"state": self.state, "subgoal": "Go there", "reward": 0.5}
+            lists["steps"] = [{"step": n, **judged} for n in range(1, count + 1)]
         return Replied({**lists, "subgoal": "Go there", "reasoning": "Because."})
 
     @property
@@ -56,6 +62,16 @@ class Listing:
 
     def parse_response(self, response: str) -> list[dict[str, Any]]:
         return [{"proposition": response, "concepts": ["trips"]}]
+
+
+class Rating:
+    """A caller's own prompt, so that steps are judged one by one."""
+
+    def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
+        return [{"role": "user", "content": "How was it?"}]
+
+    def parse_response(self, response: str) -> float:
+        return 0.5
 
 
 Opens = Callable[..., Workspace]
@@ -87,7 +103,7 @@ def begun(workspace: Workspace, steps: int = 2, **own: Any) -> str:
 
 def close(workspace: Workspace, id: str) -> None:
     workspace.close(id)
-    workspace.session(id)._machine.settled(30)
+    workspace.session(id).wait(30)
 
 
 def axes(texts: list[str]) -> list[list[float]]:
@@ -168,6 +184,7 @@ def test_resumed_session_may_be_given_a_model(opens: Opens) -> None:
     with pytest.raises(SessionError, match="another object"):
         other.resume(id)
     session.append(*STEPS[1])
+    session.close_and_commit()
     assert any(STEPS[1][0] in text for text in hearing.heard)
 
 
@@ -239,7 +256,9 @@ def test_session_model_precedes_repository_and_workspace(opens: Opens) -> None:
     for serving, (repo, given) in zip(models, served, strict=True):
         for each in models:
             each.calls.clear()
-        workspace.append(workspace.start_session("Plan the trip", repo, **given), *STEPS[0])
+        id = workspace.start_session("Plan the trip", repo, **given)
+        workspace.append(id, *STEPS[0])
+        workspace.close_and_commit(id)
         assert [bool(each.heard) for each in models] == [each is serving for each in models]
 
 
@@ -256,6 +275,16 @@ def test_private_words_reach_no_model_and_no_file(opens: Opens, tmp_path: Path) 
     found = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"Plan the trip" in found
     assert b"Maya" not in found
+
+
+def test_judgement_that_the_bank_refuses_costs_no_step(opens: Opens) -> None:
+    leaky = Hearing()
+    leaky.state = "The key is AKIAIOSFODNN7EXAMPLE"
+    for prompts in (None, {"get_reward": Rating()}):
+        workspace = opens({"prompts": prompts}, llm=leaky, settings={"secrets": "refuse"})
+        workspace.close_and_commit(begun(workspace))
+        assert {*LIVED} <= {*lived(workspace)}
+        workspace.close()
 
 
 @pytest.mark.parametrize("backend", [None, InMemoryBackend()])
@@ -323,11 +352,13 @@ def test_models_that_cannot_serve_are_refused(opens: Opens) -> None:
 
 def test_model_calls_count_in_the_bank(opens: Opens) -> None:
     workspace = opens(llm=Hearing(), embedder=axes, clock=HandClock())
-    begun(workspace, steps=1)
+    workspace.close_and_commit(begun(workspace, steps=1))
     bank = workspace.open("trips")
     bank.core.meter.flush()
     asked = {each["step"]: each["calls"] for each in bank.stats().models["today"]}
-    assert asked == {"get_state": 1, "get_subgoal": 1, "embed": 1}
+    assert {step: asked[step] for step in ("judge_steps", "get_semantic", "get_procedural")} == dict.fromkeys(
+        ("judge_steps", "get_semantic", "get_procedural"), 1
+    )
 
 
 def test_session_may_go_on_with_another_embedder(opens: Opens) -> None:

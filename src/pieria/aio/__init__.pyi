@@ -176,7 +176,7 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
     async def append(self, session_id: str, observation: str, action: str) -> None:
-        """Append an observation and an action, and wait until the step is judged and stored."""
+        """Append an observation and an action, and wait until the step is stored. A model that fails loses no step."""
     async def append_async(
         self, session_id: str, observation: str, action: str, callback: Callback | None = None
     ) -> None:
@@ -195,7 +195,8 @@ class Workspace:
     ) -> None:
         """Close the episode, wait for extraction and commit it, with retries.
 
-        Each try waits up to `max_polls` times `poll_interval` milliseconds. Raise `PipelineError` if all fail.
+        With these defaults it waits for as long as the model answers, otherwise up to `max_polls` times `poll_interval`
+        milliseconds for each try. Raise `PipelineError` if all fail.
         """
     async def close_async(self, session_id: str, callback: Callback | None = None) -> None:
         """Close in the background; the callback gets `closed`."""
@@ -936,9 +937,10 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
     async def append(self, observation: str, action: str) -> None:
-        """Judge and keep a step: what was observed, and what was done about it.
+        """Keep a step: what was observed, and what was done about it.
 
-        Raises if the step cannot be judged; then nothing of it is kept.
+        A model judges it at once, or later together with others; rules judge it where the model fails. Raises if the
+        step cannot be stored; then nothing of it is kept.
         """
     async def append_async(self, observation: str, action: str, callback: Callback_of_queue | None = None) -> None:
         """Append a step without waiting; the word is `appended`. Steps keep the order of the calls."""
@@ -947,8 +949,10 @@ class Session:
     async def close_and_commit(self, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50) -> None:
         """Close, wait for extraction and commit. A failed extraction is retried `max_retries` times.
 
-        Each try may take `max_polls` times `poll_interval` milliseconds. Raises `PipelineError` with
-        `extraction_failed` when no retry is left, and with `extraction_timeout` when a try takes too long.
+        A retry after which less is missing does not count, since each asks only for what is missing.
+        By default it waits for as long as the model answers. With another number of polls or another interval, each
+        try may take `max_polls` times `poll_interval` milliseconds. Raises `PipelineError` with `extraction_failed`
+        when no retry is left or a retry cannot help, and with `extraction_timeout` when a try takes too long.
         """
     async def close_and_wait(self, seconds: float, progress: Progress_of_session | None = None) -> SessionState:
         """Close and return the state after extraction: `idle` if all is committed, or `ready`, or `failed`.

@@ -115,7 +115,7 @@ MIRRORS = (
     Mirror(Places),
     Mirror(BankRules),
     Mirror(Scratchpad),
-    Mirror(BankSessions, apart=("log", "opened")),
+    Mirror(BankSessions, apart=("log", "opened", "tries")),
     Mirror(Sources),
     Mirror(BankText),
     Mirror(Intake),

@@ -177,7 +177,10 @@ class PipelineError(Reasoned, Framework):
 
 
 class AdapterError(Framework):
-    """A model's adapter failed. The adapter sets ``retryable``."""
+    """A model's adapter failed. The adapter sets ``retryable``.
+
+    ``wait`` has the seconds to wait before a retry, if the server asks for more than the call may take.
+    """
 
     code = "adapter"
     fields: ClassVar[tuple[str, ...]] = ("adapter", "operation", "reason")
@@ -189,12 +192,14 @@ class AdapterError(Framework):
         reason: object = None,
         *,
         retryable: bool = False,
+        wait: float | None = None,
         **more: Unpack[More],
     ) -> None:
         self.adapter = adapter
         self.operation = operation
         self.reason = reason
         self.retryable = retryable
+        self.wait = wait
         named = [str(getattr(part, "__name__", part)) for part in (adapter, operation) if part is not None]
         about = f"adapter {'.'.join(named)}" if named else "adapter"
         super().__init__(self._worded(about, reason), **more)

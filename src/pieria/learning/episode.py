@@ -97,7 +97,7 @@ class Episode:
         with telemetry.during("episode.append", repo_id=repo_id, session_id=session_id) as measured:
             embedder = embedder_of(embedding, config)
             mind = with_likeness(mind_of(llm, config, prompts=prompts), embedder)
-            judged = self._judged(observed, done, mind, embedder)
+            judged = replace(self._judged(observed, done, mind, embedder), judged_by=name_of(mind))
             graded = self._graded(observed, mind)
             score = self._likeness(judged.embedding, embedder)
             is_turn = score is not None and score < BOUNDARY
@@ -110,7 +110,7 @@ class Episode:
             )
             measured.update(step_count=grown.next_index, new_trajectory=is_turn)
         reward = graded.steps[-1].reward if graded is not self else None
-        trace = _traced(step, score, is_turn, reward, int((clock() - begun) * 1_000_000), config)
+        trace = trace_of(step, score, is_turn, reward, int((clock() - begun) * 1_000_000), config)
         return grown, trace
 
     def score_pending_reward(
@@ -213,7 +213,13 @@ def _listed(vector: Sequence[float] | None) -> list[float] | None:
     return None if vector is None else list(vector)
 
 
-def _traced(
+def name_of(mind: Mind) -> str:
+    """Return the mind's name; a user's mind may lack one."""
+    told = getattr(mind, "name", None)
+    return told if isinstance(told, str) and told else type(mind).__name__
+
+
+def trace_of(
     step: Step, score: float | None, is_turn: bool, reward: float | None, taken: int, config: Config | None
 ) -> EpisodeTrace:
     verbosity = verbosity_of(config)
@@ -228,6 +234,7 @@ def _traced(
         subgoal=step.subgoal if is_detailed else None,
         similarity_score=score if is_detailed else None,
         similarity_threshold=BOUNDARY if is_detailed else None,
+        judged_by=step.judged_by,
     )
 
 

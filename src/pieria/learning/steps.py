@@ -23,7 +23,8 @@ class Step:
     """An agent's observation and action. The other fields are None or empty until the step is judged.
 
     `index` counts from 0 through the episode. `embedding` is that of the subgoal. `reward` is set when the next
-    observation shows the outcome.
+    observation shows the outcome. `judged_by` is the name of the mind, `rules` or a model; empty if it is unknown. A
+    `provisional` judgement is of rules, until a model judges the step together with others.
     """
 
     index: int
@@ -34,6 +35,8 @@ class Step:
     reward: float | None = None
     embedding: tuple[float, ...] | None = None
     trajectory_id: str = ""
+    judged_by: str = ""
+    provisional: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
@@ -46,6 +49,8 @@ class Step:
             "reward": self.reward,
             "embedding": None if self.embedding is None else list(self.embedding),
             "trajectory_id": self.trajectory_id,
+            "judged_by": self.judged_by,
+            "provisional": self.provisional,
         }
 
     @classmethod
@@ -84,7 +89,7 @@ def vector_of(kept: Sequence[float] | None) -> tuple[float, ...] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeTrace:
-    """How a step was appended. `reward` is the grade of the step before; None if there was none.
+    """How a step was judged, and by whom. `reward` is the grade of the step before; None if there was none.
 
     `subgoal`, `similarity_score` and `similarity_threshold` are set in a detailed trace. The score is None if there
     was no step before.
@@ -99,6 +104,7 @@ class EpisodeTrace:
     subgoal: str | None = None
     similarity_score: float | None = None
     similarity_threshold: float | None = None
+    judged_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,12 @@ All adapters for servers use it. They interpret requests and replies themselves.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,13 +26,13 @@ TRIES = 3
 _NOT_TAKEN = frozenset({400, 422})
 _AGAIN = frozenset({408, 409, 425, 429, 529})
 _LONGEST_REPLY = 128 << 20
-_LONGEST_PAUSE = 20.0
 _FIRST_PAUSE = 0.5
 _QUOTED = 200
 _SHARED = 16
 _WORD = 3
 """Private texts up to this length may be quoted in errors: they reveal nothing and match by chance."""
 _HINTS = {
+    400: "The server refuses the request: check the model's name, its options, and the length that it can read.",
     401: "Check the API key.",
     403: "Check the API key and its rights.",
     404: "Check the address and the model's name.",
@@ -70,7 +73,7 @@ class Endpoint:
             self._headers[name] = word + key
         self.has_key = key is not None
         self._secrets = () if key is None else (key,)
-        self._seconds = seconds
+        self.seconds = seconds
         self._sleep = sleep
         self._client: forks.Own[httpx2.Client] = forks.Own()
         """One for each process: two processes on one connection would read each other's replies."""
@@ -86,7 +89,7 @@ class Endpoint:
         Imports the HTTP client first, so that the import does not count.
         """
         self._opened()
-        return time.monotonic() + self._seconds
+        return time.monotonic() + self.seconds
 
     def post(
         self,
@@ -130,7 +133,7 @@ class Endpoint:
             except _Passing as passing:
                 pause = passing.after if passing.after is not None else _pause(attempt)
                 if attempt == TRIES or time.monotonic() + pause >= until:
-                    raise passing.error from passing.__cause__
+                    raise passing.final(time.monotonic() + pause >= until) from passing.__cause__
             self._sleep(pause)
         raise AssertionError("a try either returns or raises")
 
@@ -193,7 +196,7 @@ class Endpoint:
         return self._client.get(lambda: httpx2.Client(headers=self._headers, follow_redirects=False))
 
     def _too_slow(self) -> str:
-        return f"no whole reply within {self._seconds:g} seconds"
+        return f"no whole reply within {self.seconds:g} seconds"
 
     def _error(self, operation: str, reason: str, *, retryable: bool = False, hint: str | None = None) -> AdapterError:
         return AdapterError(self._adapter, operation, reason, retryable=retryable, hint=hint)
@@ -229,6 +232,14 @@ class _Passing(Exception):
         self.error = error
         self.after = after
 
+    def final(self, is_too_long: bool) -> AdapterError:
+        """Return the error to raise. If the pause is too long for this call, it says how long the pause must be."""
+        error = self.error
+        if self.after is None or not is_too_long:
+            return error
+        hint = f"The server asks to wait {math.ceil(self.after):,} seconds; try again after that."
+        return AdapterError(error.adapter, error.operation, error.reason, retryable=True, wait=self.after, hint=hint)
+
 
 def _is_address(address: object) -> bool:
     try:
@@ -248,14 +259,23 @@ def _pause(attempt: int) -> float:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the server asks to wait, given as a number or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            asked = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        if 0 <= asked <= _LONGEST_PAUSE:
-            return asked
+        asked = _seconds(headers.get(name, ""))
+        if asked is not None and 0 <= asked < math.inf:
+            return asked * unit
     return None
+
+
+def _seconds(told: str) -> float | None:
+    try:
+        return float(told)
+    except ValueError:
+        pass
+    try:
+        return max((parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (TypeError, ValueError):  # no date either, or one without a zone
+        return None
 
 
 def _said(content: bytes, private: Sequence[str]) -> str:

@@ -121,6 +121,12 @@ class Chat:
         return f"{self.model} at {host}, {'with a' if getattr(self._llm, 'has_key', False) else 'without a'} key"
 
     @property
+    def seconds(self) -> float | None:
+        """The model's time for one answer, if it says so."""
+        told = getattr(self._llm, "seconds", None)
+        return float(told) if isinstance(told, int | float) else None
+
+    @property
     def takes_options(self) -> bool:
         """Whether calls may pass options."""
         return bool(getattr(self._llm, "takes_options", True))
@@ -136,7 +142,7 @@ class Chat:
     ) -> LLMResponse:
         """Return the model's answer as text, which may be empty."""
         said, given = checked_messages(messages), _opts(opts)
-        reply = self._told("chat", given, step, lambda: self._llm.chat(said, given))
+        reply = self._told("chat", given, step, lambda: self._llm.chat(said, self._named(given, step)))
         if not isinstance(reply.content, str):
             raise self._wrong("chat", f"expected a text, got {type(reply.content).__name__}", reply.usage)
         return reply
@@ -152,13 +158,21 @@ class Chat:
         """Return the model's answer as a JSON value. The caller must check it against the schema."""
         said, wanted, given = checked_messages(messages), checked_schema(schema), _opts(opts)
         operation = "chat_structured"
-        reply = self._told(operation, given, step, lambda: self._llm.chat_structured(said, wanted, given))
+        reply = self._told(
+            operation, given, step, lambda: self._llm.chat_structured(said, wanted, self._named(given, step))
+        )
         try:
             content = parsed(json.dumps(reply.content, allow_nan=False))
         except (TypeError, ValueError, RecursionError) as problem:
             expected = "expected what JSON can hold"
             raise self._wrong(operation, f"{expected}, got {type(reply.content).__name__}", reply.usage) from problem
         return LLMResponse(content, reply.model, reply.usage)
+
+    def _named(self, opts: dict[str, Any] | None, step: str | None) -> dict[str, Any] | None:
+        """Return the options, for a user's own model with the names of the model and of the step."""
+        if step is None or not self.takes_options or not getattr(self._llm, "takes_step", True):
+            return opts
+        return {"model": self.model, **(opts or {}), "step": step}
 
     def _told(
         self, operation: str, opts: dict[str, Any] | None, step: str | None, ask: Callable[[], LLMResponse]
@@ -176,7 +190,8 @@ class Chat:
             raise
         # A user's own model may raise any exception; it is kept as the cause.
         except Exception as problem:
-            raise AdapterError(self.model, operation, f"it failed with {type(problem).__name__}") from problem
+            reason = f"it failed with {type(problem).__name__}"
+            raise AdapterError(self.model, operation, reason, retryable=True) from problem
         if not isinstance(reply, LLMResponse):
             raise self._wrong(operation, f"expected an LLMResponse, got {type(reply).__name__}")
         return LLMResponse(reply.content, str(reply.model), tokens(reply.usage, USAGE[:1], USAGE[1:]))

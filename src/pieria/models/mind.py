@@ -28,6 +28,15 @@ class StepSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a mind says of one step. What it could not judge is None."""
+
+    state: str | None = None
+    subgoal: str | None = None
+    reward: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposition:
     """A fact that can be read alone: it has no unresolved pronoun. `confidence` is 1 for a statement, 0 for a guess.
 
@@ -236,3 +245,20 @@ class Mind(Protocol):
 
     def triples(self, text: str) -> list[Triple]:
         """Return what the text states, but not what it denies, asks or supposes."""
+
+
+class BatchMind(Mind, Protocol):
+    """A mind that can judge several steps in one call. Sessions use any other mind one step at a time."""
+
+    @property
+    def judges_together(self) -> bool:
+        """Whether `judge_steps` does the work of `state`, `subgoal` and `reward` now."""
+
+    def judge_steps(
+        self, goal: str, steps: Sequence[StepSeen], *, before: StepSeen | None = None, after: str | None = None
+    ) -> list[Judgement]:
+        """Return a judgement for each step, in order.
+
+        `before` is the step before the first. `after` was observed after the last step; without it, the last step gets
+        no reward.
+        """

@@ -1,26 +1,31 @@
-"""Extraction of knowledge from the steps of a session: one job per trajectory, several at once.
+"""Extraction of knowledge from the steps of a session: one job per trajectory or group of short ones.
 
-Each job commits its knowledge together with the indices of its steps, so no step is extracted twice. Steps of a failed
-job stay unextracted and are tried again.
+Jobs run beside each other. A mind that judges in batches judges the steps first. Each job commits its knowledge with
+the indices of its steps, so no step is extracted twice. Steps of a failed job are tried again, and what its mind
+answered is kept for that.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pieria import telemetry
 from pieria.errors import PieriaError, PipelineError
 from pieria.graph.changeset import Changeset
 from pieria.graph.nodes import Episodic
+from pieria.learning.answers import Answers, group_trajectories, is_enough, key_of
 from pieria.learning.draft import settled
+from pieria.learning.judgement import judge_batch, judges_together, next_batch
 from pieria.learning.knowledge import episodic_id
 from pieria.learning.steps import Step, StructuringTrace, Trajectory
-from pieria.learning.structuring import Structured, structured
+from pieria.learning.structuring import Structured, counts, structure_together
 from pieria.sessions.state import RECENT, SessionState
 
 if TYPE_CHECKING:
@@ -37,14 +42,14 @@ TRIES = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Steps of one trajectory to extract knowledge from. With `is_flushed` the trajectory was not over yet."""
+    """The trajectories of one job. With `is_flushed` they may not be over yet."""
 
-    trajectory: Trajectory
+    trajectories: tuple[Trajectory, ...]
     is_flushed: bool
 
     @property
     def indices(self) -> set[int]:
-        return {step.index for step in self.trajectory.steps}
+        return {index for trajectory in self.trajectories for index in indices_of(trajectory)}
 
 
 class Drawing:
@@ -53,7 +58,10 @@ class Drawing:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._under_way: set[Part] = set()
-        self._is_preparing = False
+        self._is_preparing = self._is_judging = False
+        self._one_judge = threading.Lock()
+        self.gained = 0
+        """Counts extracted trajectories, and answers about others: a retry that gained nothing may be in vain."""
         self._faults: list[PieriaError] = []
         self._failures: Counter[str] = Counter()
         self._node_ids: list[str] = []
@@ -61,6 +69,11 @@ class Drawing:
     @property
     def is_busy(self) -> bool:
         return self._is_preparing or bool(self._under_way)
+
+    @property
+    def is_judging(self) -> bool:
+        """Whether a batch of steps is judged while the session goes on."""
+        return self._is_judging
 
     @property
     def fault(self) -> PieriaError | None:
@@ -77,6 +90,12 @@ class Drawing:
         taken = set(machine.kept.committed).union(*(part.indices for part in self._under_way))
         return [step for step in machine.steps if step.index not in taken]
 
+    def judge_full(self) -> None:
+        """Judge the next batch of steps in a thread, if a batch is full. The lock must be held."""
+        if not self._is_judging and next_batch(self._machine.steps):
+            self._is_judging = True
+            self._machine.at.crew.extractions.submit(self._judge_full)
+
     def begin(self) -> None:
         """Start the final extraction of a closed episode: grade its last step, then extract the steps that are left.
 
@@ -90,31 +109,100 @@ class Drawing:
     def start_past(self) -> None:
         """Extract the finished trajectories, except those that failed `TRIES` times. The lock must be held.
 
-        The limit exists because each retry costs a model call.
+        The limit exists because each retry costs a model call. Short trajectories wait for others to share one.
         """
-        episode = self._machine.episode
-        assert episode is not None
-        aside = {id for id, failures in self._failures.items() if failures >= TRIES} | {episode.current_trajectory_id}
-        self._start([step for step in self.left() if step.trajectory_id not in aside])
+        known = [step for step in self._machine.steps if not step.provisional]
+        aside = {id for id, failures in self._failures.items() if failures >= TRIES}
+        aside |= {step.trajectory_id for step in known[-1:]}
+        self._start([step for step in self._known() if step.trajectory_id not in aside], is_past=True)
 
     def flush(self) -> None:
         """Extract all remaining steps, although their trajectory may go on. The lock must be held."""
         self._machine.refresh()
-        self._start(self.left(), is_flushed=True)
+        if any(step.provisional for step in self._machine.steps):
+            self._is_preparing = True
+            self._machine.at.crew.extractions.submit(self._flush)
+        else:
+            self._start(self.left(), is_flushed=True)
 
-    def _start(self, steps: Sequence[Step], *, is_flushed: bool = False) -> None:
-        for _, together in groupby(steps, key=lambda step: step.trajectory_id):
-            part = Part(Trajectory.of(list(together)), is_flushed)
+    def _known(self) -> list[Step]:
+        """Return the steps that are left and finally judged. The lock must be held."""
+        return [step for step in self.left() if not step.provisional]
+
+    def _start(self, steps: Sequence[Step], *, is_flushed: bool = False, is_past: bool = False) -> None:
+        mind = self._machine.at.mind
+        together = [Trajectory.of(list(own)) for _, own in groupby(steps, key=lambda step: step.trajectory_id)]
+        for group in group_trajectories(together, mind):
+            if is_past and judges_together(mind) and not is_enough(group):
+                continue
+            part = Part(group, is_flushed)
             self._under_way.add(part)
             self._machine.at.crew.extractions.submit(partial(self._draw, part))
+
+    def _judge_full(self) -> None:
+        machine = self._machine
+        try:
+            self._judge()
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - the steps wait for the next batch
+            if not machine.is_left:
+                log.warning("steps of %s could not be judged yet: %s", machine.id, problem)
+        with machine.changed:
+            self._is_judging = False
+            if machine.state is SessionState.COLLECTING and machine.kept.auto_commit and not machine.is_leaving:
+                self.start_past()
+        self._settle()
+
+    def _judge(self, *, rest: bool = False, is_over: bool = False) -> None:
+        """Judge full batches of steps or, for the `rest`, all that wait. One thread at a time judges."""
+        machine, at = self._machine, self._machine.at
+        with self._one_judge:
+            while True:
+                with machine.changed:
+                    machine.check()
+                    machine.refresh()
+                    episode = machine.episode
+                    batch = next_batch(machine.steps, rest=rest)
+                    if episode is None or not batch or machine.is_leaving:
+                        return
+                mind: Any = at.watched
+                judged = judge_batch(episode, batch, mind, at.embedder, at.config, is_over=is_over)
+                with machine.changed:
+                    machine.check()
+                    machine.keep_judgements([each.step for each in judged])
+                    for each in judged:
+                        payload = {
+                            "session_id": machine.id,
+                            "step_index": each.step.index,
+                            "trajectory_id": each.step.trajectory_id,
+                            "boundary_detected": each.is_turn,
+                        }
+                        machine.tell("step_judged", payload, {"trace": each.trace})
+
+    def _flush(self) -> None:
+        machine = self._machine
+        try:
+            self._judge(rest=True)
+            with machine.changed:
+                machine.check()
+                machine.refresh()
+                self._start(self._known(), is_flushed=True)
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - the next flush tries again
+            if not machine.is_left:
+                log.warning("%s could not be flushed; it is tried again: %s", machine.id, problem)
+        with machine.changed:
+            self._is_preparing = False
+            if not self._under_way and not machine.is_leaving:
+                machine.timeouts.restart_flush()
+        self._settle()
 
     def _prepare(self) -> None:
         machine = self._machine
         try:
             machine.line.judge_left()
+            self._judge(rest=True, is_over=True)
             episode = machine.episode
             assert episode is not None
-            graded = episode.score_pending_reward(llm=machine.at.mind, config=machine.at.config)
+            graded = episode.score_pending_reward(llm=machine.at.watched, config=machine.at.config)
             with machine.changed:
                 machine.check()
                 machine.keep_reward(graded)
@@ -128,76 +216,102 @@ class Drawing:
 
     def _draw(self, part: Part) -> None:
         machine, at = self._machine, self._machine.at
-        episode = machine.episode
+        answers = Answers(machine.kept.answers)
         try:
+            episode = machine.episode
             if machine.is_leaving or episode is None:
                 raise PipelineError("task_crashed")
-            drawn = structured(
-                part.trajectory,
-                machine.kept.goal,
-                llm=at.mind,
-                embedding=at.embedder,
-                config=at.config,
-                episode_id=episode.id,
-                session_id=machine.id,
-                repo_id=at.repo,
-                clock=at.clock,
-            )
+            about = {"session_id": machine.id, "repo_id": at.repo}
+            with telemetry.during("structuring.extract", **about) as measured:
+                drawn = structure_together(
+                    part.trajectories,
+                    machine.kept.goal,
+                    mind=at.watched,
+                    embedder=at.embedder,
+                    config=at.config,
+                    episode_id=episode.id,
+                    clock=at.clock,
+                    answers=answers,
+                    **about,
+                )
+                whole = reduce(Changeset.merge, (each.changeset for each in drawn), Changeset())
+                measured.update(trajectory_count=len(drawn), **counts(whole))
             if machine.kept.auto_commit:
-                with at.crew.lane(at.repo):
-                    self._commit(part, settled(drawn, at.backend, at.mind, at.embedder, at.config))
+                for trajectory, each in zip(part.trajectories, drawn, strict=True):
+                    with at.crew.lane(at.repo):
+                        fitted = settled(each, at.backend, at.watched, at.embedder, at.config)
+                        self._commit(trajectory, fitted, is_flushed=part.is_flushed)
             else:
-                self._hold(part, drawn.changeset)
+                self._hold(part, [each.changeset for each in drawn])
+            with machine.changed:
+                self._under_way.discard(part)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - reported as an event and in the log
-            self._failed(part, problem)
+            self._failed(part, problem, answers)
         self._settle()
 
-    def _hold(self, part: Part, changeset: Changeset) -> None:
-        """Keep the changeset in the log until the caller commits or discards it."""
+    def _hold(self, part: Part, changesets: Sequence[Changeset]) -> None:
+        """Keep the changesets in the log until the caller commits or discards them."""
         machine = self._machine
         with machine.changed:
             machine.check()
-            waiting = (*machine.kept.waiting, changeset)
-            machine.kept = machine.at.log.keep(
-                replace(machine.kept, waiting=waiting, committed=tuple(self._with(part)))
+            kept = replace(
+                machine.kept,
+                waiting=(*machine.kept.waiting, *changesets),
+                committed=self._with(part.indices),
+                answers=self._unneeded(part.trajectories),
             )
-            self._under_way.discard(part)
+            machine.kept = machine.at.log.keep(kept)
+            self.gained += 1
 
-    def _commit(self, part: Part, drawn: Structured) -> None:
+    def _commit(self, trajectory: Trajectory, drawn: Structured, *, is_flushed: bool) -> None:
         """Commit the knowledge with the rewards that arrived during extraction."""
         machine = self._machine
+        indices = indices_of(trajectory)
         with machine.changed:
             machine.check()
-            known = rewarded(drawn.changeset, machine.episode, part.indices)
-            committed = self._with(part)
+            known = rewarded(drawn.changeset, machine.episode, indices)
+            committed = self._with(indices)
             forget = self._needless(committed)
-            kept = replace(machine.kept, committed=tuple(index for index in committed if index not in forget))
+            kept = replace(
+                machine.kept,
+                committed=tuple(index for index in committed if index not in forget),
+                answers=self._unneeded([trajectory]),
+            )
             machine.commit(kept, known, forget=forget)
-            self._under_way.discard(part)
-            self._tell_committed(part, known, drawn.trace)
+            self.gained += 1
+            self._tell_committed(trajectory, known, drawn.trace, is_flushed=is_flushed)
 
     def _needless(self, committed: Collection[int]) -> set[int]:
-        """Return the committed steps that the log can drop: graded, and too old for the context or the next step."""
-        over = self._machine.steps[:-RECENT]
+        """Return the committed steps that the log can drop: graded, and too old for the context or the next batch."""
+        steps = self._machine.steps
+        waiting = next((place for place, step in enumerate(steps) if step.provisional), len(steps))
+        over = steps[: max(0, min(len(steps) - RECENT, waiting - 1))]
         return {step.index for step in over if step.index in committed and step.reward is not None}
 
-    def _with(self, part: Part) -> list[int]:
-        return sorted({*self._machine.kept.committed, *part.indices})
+    def _with(self, indices: Collection[int]) -> tuple[int, ...]:
+        return tuple(sorted({*self._machine.kept.committed, *indices}))
 
-    def _tell_committed(self, part: Part, changeset: Changeset, trace: StructuringTrace) -> None:
+    def _unneeded(self, trajectories: Iterable[Trajectory]) -> dict[str, Mapping[str, Any]]:
+        """Return the kept answers without those about extracted trajectories."""
+        gone = {key_of(trajectory.steps) for trajectory in trajectories}
+        return {key: value for key, value in self._machine.kept.answers.items() if key not in gone}
+
+    def _tell_committed(
+        self, trajectory: Trajectory, changeset: Changeset, trace: StructuringTrace, *, is_flushed: bool
+    ) -> None:
         node_ids = list(changeset.nodes())
         self._node_ids += node_ids
         self._machine.node_ids += node_ids
         payload = {
             "session_id": self._machine.id,
-            "trajectory_id": part.trajectory.id,
+            "trajectory_id": trajectory.id,
             "node_count": len(node_ids),
             "node_ids": node_ids,
         }
-        name = "trajectory_flushed" if part.is_flushed else "trajectory_committed"
+        name = "trajectory_flushed" if is_flushed else "trajectory_committed"
         self._machine.tell(name, payload, {"trace": trace})
 
-    def _failed(self, part: Part, problem: BaseException) -> None:
+    def _failed(self, part: Part, problem: BaseException, answers: Answers) -> None:
         machine = self._machine
         with machine.changed:
             self._under_way.discard(part)
@@ -205,13 +319,34 @@ class Drawing:
                 return
             error = _as_error(problem)
             self._faults.append(error)
-            self._failures[part.trajectory.id] += 1
-            log.warning("nothing could be drawn from %s of %s: %s", part.trajectory.id, machine.id, error)
-            payload = {"session_id": machine.id, "trajectory_id": part.trajectory.id, "reason": error}
-            machine.tell("trajectory_extraction_failed", payload)
+            committed = set(machine.kept.committed)
+            left = [each for each in part.trajectories if not committed.issuperset(indices_of(each))]
+            self._keep_answers(answers, left)
+            for trajectory in left:
+                self._failures[trajectory.id] += 1
+                log.warning("nothing could be drawn from %s of %s: %s", trajectory.id, machine.id, error)
+                payload = {"session_id": machine.id, "trajectory_id": trajectory.id, "reason": error}
+                machine.tell("trajectory_extraction_failed", payload)
             if machine.state is SessionState.COLLECTING:
                 machine.queue.fail("extraction_failed")
                 machine.timeouts.restart_flush()
+
+    def _keep_answers(self, answers: Answers, left: Sequence[Trajectory]) -> None:
+        """Log what was answered about trajectories that are left. The lock must be held."""
+        machine = self._machine
+        keys = {key_of(trajectory.steps) for trajectory in left}
+        told = {key: value for key, value in answers.as_dict().items() if key in keys}
+        if not told:
+            return
+        known = {key: len(machine.kept.answers.get(key, ())) for key in told}
+        self.gained += sum(len(value) - known[key] for key, value in told.items())
+        kept = replace(machine.kept, answers={**machine.kept.answers, **told})
+        try:
+            machine.kept = machine.at.log.keep(kept)
+        except Exception:
+            # In memory they still serve a retry of this process.
+            log.warning("what %s was answered could not be logged", machine.id, exc_info=True)
+            machine.kept = kept
 
     def _settle(self) -> None:
         """Wake waiting threads after an extraction, and finish the episode if that extraction was the last one."""
@@ -243,6 +378,10 @@ class Drawing:
         node = step_of(machine.at.backend, machine.episode.id, step)
         if node is not None:
             machine.at.log.commit(machine.kept, Changeset([node]), ())
+
+
+def indices_of(trajectory: Trajectory) -> set[int]:
+    return {step.index for step in trajectory.steps}
 
 
 def _as_error(problem: BaseException) -> PieriaError:

@@ -12,15 +12,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pieria.errors import PieriaError, SessionError
+from pieria.errors import Invalid, PieriaError, SessionError
+from pieria.learning.judgement import LIMIT, append_step
 from pieria.learning.steps import EpisodeTrace, Step
+from pieria.models.minds.rules import RuleMind
 from pieria.sessions.queue import Callback
 from pieria.sessions.state import DONE, Operation, SessionState
+from pieria.sessions.wait import Seconds
 
 if TYPE_CHECKING:
+    from pieria.models.mind import Mind
     from pieria.sessions.machine import Machine
 
 log = logging.getLogger(__name__)
+
+TOO_LONG = f"The steps before it took {LIMIT:g} seconds. Append it again; nothing of it was kept."
 
 
 @dataclass(slots=True, eq=False)
@@ -48,16 +54,22 @@ class Line:
         return bool(self._tickets)
 
     def append(self, observation: str, action: str) -> EpisodeTrace:
-        """Judge and keep a step, and return how it was judged. On an error nothing of the step is kept."""
+        """Keep a step, and return how it was judged. On an error nothing of the step is kept.
+
+        Raises `SessionError` (`append_in_progress`) if the steps before it take longer than `LIMIT` seconds.
+        """
         ticket = Ticket(observation, action, waits=True)
         machine = self._machine
+        wait = Seconds(LIMIT)
         with machine.changed:
             machine.may(Operation.APPEND)
             self._tickets.append(ticket)
         try:
             with machine.changed:
                 while self._tickets[0] is not ticket:
-                    machine.changed.wait()
+                    if wait.left() <= 0:
+                        raise SessionError("append_in_progress", hint=TOO_LONG)
+                    machine.changed.wait(wait.left())
                     machine.check()
             return self._take_in(ticket)
         finally:
@@ -159,18 +171,20 @@ class Line:
             return machine.at.log.step(machine.kept, raw)
 
     def _judged(self, raw: Step) -> EpisodeTrace:
+        try:
+            return self._judge_by(raw, self._machine.at.mind)
+        except Invalid as problem:
+            if isinstance(self._machine.at.mind, RuleMind):
+                raise
+            log.warning("a step is judged by rules, for its judgement cannot be kept: %s", problem)
+            return self._judge_by(raw, RuleMind())
+
+    def _judge_by(self, raw: Step, mind: Mind) -> EpisodeTrace:
         machine, at = self._machine, self._machine.at
         episode = machine.episode
         assert episode is not None
-        grown, trace = episode.append(
-            raw.observation,
-            raw.action,
-            llm=at.mind,
-            embedding=at.embedder,
-            config=at.config,
-            session_id=machine.id,
-            repo_id=at.repo,
-        )
+        about = {"config": at.config, "session_id": machine.id, "repo_id": at.repo}
+        grown, trace = append_step(episode, raw.observation, raw.action, mind, at.embedder, **about)
         with machine.changed:
             machine.check()
             machine.keep_reward(grown)
@@ -189,6 +203,7 @@ class Line:
             machine.tell("step_appended", payload, {"trace": trace})
             if machine.state is not SessionState.COLLECTING:
                 return
+            machine.drawing.judge_full()
             if machine.kept.auto_commit and trace.boundary_detected:
                 machine.drawing.start_past()
             machine.timeouts.restart()

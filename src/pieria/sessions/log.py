@@ -35,6 +35,8 @@ class UnfinishedSession:
     """Why the extraction failed."""
     profile: Mapping[str, Any] | None = None
     """The session's own profile as JSON, so that a process that resumes the session uses the same one."""
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What a mind answered in failed extractions, as JSON, so that a retry does not ask and pay again."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state as JSON values; `from_dict` reads them back."""
@@ -44,6 +46,7 @@ class UnfinishedSession:
             "episode": None if self.episode is None else dict(self.episode),
             "committed": list(self.committed),
             "waiting": [written(part) for part in self.waiting],
+            "answers": dict(self.answers),
         }
 
     @classmethod
@@ -52,6 +55,7 @@ class UnfinishedSession:
             "committed": tuple(kept["committed"]),
             "waiting": tuple(read(part) for part in kept["waiting"]),
             "profile": kept.get("profile"),
+            "answers": kept.get("answers", {}),
         }
         return cls(**{**kept, **parts})
 

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import Any
 
 from pieria import telemetry
-from pieria.errors import ClosedError, PieriaError, PipelineError, SessionError
+from pieria.errors import ClosedError, Invalid, PieriaError, PipelineError, SessionError
 from pieria.graph.changeset import Changeset
 from pieria.learning.draft import prepared
 from pieria.learning.episode import Episode
@@ -29,6 +29,7 @@ from pieria.sessions.queue import Queue
 from pieria.sessions.state import ALLOWED, RECENT, Do, Operation, SessionState
 from pieria.sessions.surroundings import Surroundings
 from pieria.sessions.timeouts import Timeouts
+from pieria.sessions.wait import Wait
 
 log = logging.getLogger(__name__)
 
@@ -157,7 +158,7 @@ class Machine:
     def _commit(self) -> None:
         at, waiting = self.at, reduce(Changeset.merge, self.kept.waiting, Changeset())
         with at.crew.lane(at.repo):
-            fitted = prepared(waiting, at.backend, at.mind, at.embedder, at.config)
+            fitted = prepared(waiting, at.backend, at.watched, at.embedder, at.config)
             with self.changed:
                 self.node_ids = list(fitted.nodes())
                 self.move(_idle(self.kept), fitted, node_ids=self.node_ids)
@@ -169,9 +170,8 @@ class Machine:
 
     # --- waiting
 
-    def close_in_time(self, seconds: float) -> None:
-        """Close once pending steps and extractions allow it. Raises `PipelineError` after so many seconds."""
-        until = time.monotonic() + seconds
+    def close_in_time(self, wait: Wait) -> None:
+        """Close once pending steps and extractions allow it. Raises `PipelineError` when the wait is over."""
         while True:
             try:
                 self.perform(Operation.CLOSE)
@@ -182,19 +182,21 @@ class Machine:
                 with self.changed:
                     if self.state is not SessionState.COLLECTING:
                         raise
-                    self._wait(lambda: not self.is_busy, until)
+                    self._wait(lambda: not self.is_busy, wait)
 
-    def settled(self, seconds: float) -> SessionState:
-        """Return the state once extraction is over. Raises `PipelineError` after so many seconds."""
+    def settled(self, wait: Wait) -> SessionState:
+        """Return the state once extraction is over. Raises `PipelineError` when the wait is over."""
         with self.changed:
-            self._wait(lambda: self.state is not SessionState.EXTRACTING, time.monotonic() + seconds)
+            self._wait(lambda: self.state is not SessionState.EXTRACTING, wait)
             return self.state
 
-    def _wait(self, come: Callable[[], bool], until: float) -> None:
-        """Wait until `come` returns true. Raises `PipelineError` at the deadline `until`. The lock must be held."""
-        if not self.changed.wait_for(lambda: come() or self.is_left, max(0.0, until - time.monotonic())):
-            hint = "Nothing is lost, and it goes on. Wait again, or allow for more: max_polls, poll_interval."
-            raise PipelineError("extraction_timeout", hint=hint)
+    def _wait(self, come: Callable[[], bool], wait: Wait) -> None:
+        """Wait until `come` returns true. Raises `PipelineError` when the wait is over. The lock must be held."""
+        while not (come() or self.is_left):
+            left = wait.left()
+            if left <= 0:
+                raise PipelineError("extraction_timeout", hint=wait.hint)
+            self.changed.wait(left)
         if self.is_left:
             raise ClosedError("session")
 
@@ -259,6 +261,8 @@ class Machine:
         # Only steps that are in the graph can be erased.
         held = set(self.kept.committed).intersection(step.index for step in self.steps)
         if held and any(map(is_erased, self.at.log.steps(self.id, held))):
+            # An answer may repeat the erased words.
+            self.kept = replace(self.kept, answers={})
             logged = {step.index: step for step in self.at.log.steps(self.id, [step.index for step in self.steps])}
             self._have([_as_logged(step, logged.get(step.index, step)) for step in self.steps])
 
@@ -276,6 +280,27 @@ class Machine:
                     self.drawing.reward_late(known)
                 kept = self.at.log.step(self.kept, known)
                 self._have([kept if each.index == step.index else each for each in self.steps])
+
+    def keep_judgements(self, judged: Sequence[Step]) -> None:
+        """Save the final judgement of steps. A reward that came meanwhile stays. The lock must be held.
+
+        The judgement of the rules stays if the model's cannot be kept: it may hold a secret that the bank refuses.
+        """
+        held = {step.index: step for step in self.steps}
+        for step in judged:
+            ruled = replace(held[step.index], provisional=False, trajectory_id=step.trajectory_id, embedding=None)
+            known = step if step.reward is not None else replace(step, reward=ruled.reward)
+            is_last = self.steps[-1].index == step.index
+            if is_last and self.episode is not None:
+                place = {"current_trajectory_id": step.trajectory_id, "current_subgoal_embedding": step.embedding}
+                self.episode = replace(self.episode, **place)  # type: ignore[arg-type]
+                self.kept = replace(self.kept, episode=_head(self.episode))
+            try:
+                kept = self.at.log.step(self.kept, known)
+            except Invalid as problem:
+                log.warning("a step of %s stays judged by rules: %s", self.id, problem)
+                kept = self.at.log.step(self.kept, ruled)
+            self._have([kept if each.index == step.index else each for each in self.steps])
 
     def keep_step(self, grown: Episode) -> None:
         """Save the newest step with its judgement. The lock must be held."""
@@ -306,6 +331,7 @@ class Machine:
             elif self.state is SessionState.COLLECTING:
                 if self.unjudged is not None:
                     self.line.take_again(self.unjudged)
+                self.drawing.judge_full()
                 if self.kept.auto_commit:
                     self.drawing.start_past()
                     self.timeouts.restart()
@@ -341,7 +367,7 @@ class Machine:
 
     @property
     def _is_working(self) -> bool:
-        return self.line.is_busy or self.drawing.is_busy or self.operating is not None
+        return self.line.is_busy or self.drawing.is_busy or self.drawing.is_judging or self.operating is not None
 
 
 def context_of(kept: UnfinishedSession, steps: Sequence[Step]) -> dict[str, Any]:
@@ -361,7 +387,7 @@ def is_erased(step: Step) -> bool:
 
 
 def _idle(kept: UnfinishedSession) -> UnfinishedSession:
-    return replace(kept, state=SessionState.IDLE, episode=None, committed=(), waiting=(), reason=None)
+    return replace(kept, state=SessionState.IDLE, episode=None, committed=(), waiting=(), reason=None, answers={})
 
 
 def _head(episode: Episode) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from pieria.errors import InputError, PieriaError, PipelineError
+from pieria.errors import AdapterError, BudgetError, InputError, PieriaError, PipelineError, ReplyError
 from pieria.learning.steps import EpisodeTrace, Step
 from pieria.record import check
 from pieria.runtime import forks
@@ -19,13 +19,17 @@ from pieria.sessions.machine import Machine
 from pieria.sessions.queue import Callback
 from pieria.sessions.state import Operation, SessionState
 from pieria.sessions.surroundings import PATIENCE, Surroundings
+from pieria.sessions.wait import Seconds, Wait, WhileAnswered
 
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], object]
 """Called with the number of extracted steps and of all steps."""
+AGAIN = "The steps are kept: commit() tries again, and discard() drops them."
 EVERY = 0.5
 """Seconds between two progress reports."""
+RETRIES, POLLS, INTERVAL = 2, 200, 50
+"""The defaults of `close_and_commit`. With both of the last two, it waits for as long as the mind answers."""
 _LONGEST = 10**9
 
 
@@ -122,9 +126,10 @@ class Session:
     # --- steps
 
     def append(self, observation: str, action: str) -> None:
-        """Judge and keep a step: what was observed, and what was done about it.
+        """Keep a step: what was observed, and what was done about it.
 
-        Raises if the step cannot be judged; then nothing of it is kept.
+        A model judges it at once, or later together with others; rules judge it where the model fails. Raises if the
+        step cannot be stored; then nothing of it is kept.
         """
         self.take(observation, action)
 
@@ -173,23 +178,26 @@ class Session:
         """Discard without waiting; the word is `discarded`."""
         self._ask(Operation.DISCARD, callback)
 
-    def close_and_commit(self, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50) -> None:
+    def close_and_commit(
+        self, max_retries: int = RETRIES, max_polls: int = POLLS, poll_interval: float = INTERVAL
+    ) -> None:
         """Close, wait for extraction and commit. A failed extraction is retried `max_retries` times.
 
-        Each try may take `max_polls` times `poll_interval` milliseconds. Raises `PipelineError` with
-        `extraction_failed` when no retry is left, and with `extraction_timeout` when a try takes too long.
+        A retry after which less is missing does not count, since each asks only for what is missing.
+        By default it waits for as long as the model answers. With another number of polls or another interval, each
+        try may take `max_polls` times `poll_interval` milliseconds. Raises `PipelineError` with `extraction_failed`
+        when no retry is left or a retry cannot help, and with `extraction_timeout` when a try takes too long.
         """
         retries = check.whole(max_retries, "max_retries", 0, _LONGEST)
-        seconds = _patience(max_polls, poll_interval)
-        self._machine.close_in_time(seconds)
-        self._finish(retries, seconds)
+        self._machine.close_in_time(self._wait(max_polls, poll_interval))
+        self._finish(retries, max_polls, poll_interval)
 
     def close_and_wait(self, seconds: float, progress: Progress | None = None) -> SessionState:
         """Close and return the state after extraction: `idle` if all is committed, or `ready`, or `failed`.
 
         Raises `PipelineError` if closing or extraction takes longer than `seconds`.
         """
-        self._machine.close_in_time(seconds)
+        self._machine.close_in_time(Seconds(seconds))
         return self.wait(seconds, progress)
 
     def wait(self, seconds: float, progress: Progress | None = None) -> SessionState:
@@ -198,7 +206,7 @@ class Session:
         while True:
             left = until - time.monotonic()
             try:
-                return self._machine.settled(min(EVERY, left))
+                return self._machine.settled(Seconds(min(EVERY, left)))
             except PipelineError:
                 if left <= EVERY:
                     raise
@@ -218,25 +226,50 @@ class Session:
         elif not self.is_over and self.state is SessionState.COLLECTING:
             self.close_and_commit()
         elif not self.is_over:
-            self._finish(2, _patience(200, 50))
+            self._finish(RETRIES, POLLS, INTERVAL)
 
     def _ask(self, operation: Operation, callback: Callback | None, *arguments: Any) -> None:
         self._machine.queue.ask(operation, arguments, _callback(callback))
 
-    def _finish(self, retries: int, seconds: float) -> None:
-        """Commit a closed session, and retry failed extractions."""
+    def _wait(self, max_polls: int, poll_interval: float) -> Wait:
+        """Return the wait of one try."""
+        polls = check.whole(max_polls, "max_polls", 0, _LONGEST)
+        interval = check.number(poll_interval, "poll_interval", 0, _LONGEST)
+        if (polls, interval) == (POLLS, INTERVAL):
+            return WhileAnswered(self._machine.at)
+        return Seconds(polls * interval / 1000)
+
+    def _finish(self, retries: int, max_polls: int, poll_interval: float) -> None:
+        """Commit a closed session, and retry failed extractions. A retry that gained something is not counted."""
         machine = self._machine
-        for left in range(retries, -1, -1):
-            state = machine.settled(seconds)
+        left, gained = retries, -1
+        while True:
+            state = machine.settled(self._wait(max_polls, poll_interval))
             if state is SessionState.READY:
                 self.commit()
                 return
             if state is not SessionState.FAILED:
                 return
-            if left:
-                self.commit()
+            left -= machine.drawing.gained == gained
+            if left <= 0 or not may_pass(machine.fault):
+                break
+            gained = machine.drawing.gained
+            self.commit()
         problem = machine.fault or PipelineError("extraction_failed")
-        raise PipelineError("extraction_failed", errors=(problem,)) from problem
+        raise PipelineError("extraction_failed", errors=(problem,), hint=problem.hint or AGAIN) from problem
+
+
+def may_pass(problem: PieriaError | None) -> bool:
+    """Return whether an extraction that failed so may succeed at once.
+
+    A server that refuses the request or asks for a long pause answers no sooner, and a spent budget is spent. Another
+    reply may be better.
+    """
+    if isinstance(problem, BudgetError):
+        return False
+    if not isinstance(problem, AdapterError) or isinstance(problem, ReplyError):
+        return True
+    return problem.retryable and problem.wait is None
 
 
 def leave(sessions: Iterable[Session], patience: float = PATIENCE) -> None:
@@ -264,9 +297,3 @@ def _callback(given: object) -> Callback | None:
     if given is not None and not callable(given):
         raise InputError("callback", "a function that takes the result", given)
     return given
-
-
-def _patience(max_polls: int, poll_interval: float) -> float:
-    """Return the polling limits as seconds."""
-    polls = check.whole(max_polls, "max_polls", 0, _LONGEST)
-    return polls * check.number(poll_interval, "poll_interval", 0, _LONGEST) / 1000

@@ -27,6 +27,9 @@ ERRANDS = 8
 """Asynchronous operations run at once."""
 PATIENCE = 2.0
 """Seconds that a closing workspace waits for running work."""
+ALLOWED, TURNS, SLACK = 60.0, 2, 60.0
+"""Seconds for an answer of a mind that does not say how long it may take; the requests that one answer may need, since
+a bad reply is asked for again; and seconds for everything else between two answers, such as remote embeddings."""
 
 
 class Crew:
@@ -38,6 +41,8 @@ class Crew:
         self.extractions = extractions or Pool("pieria-extraction", EXTRACTIONS)
         self.errands = errands or Pool("pieria-session", ERRANDS)
         self.timers = timers or Timers()
+        self.answered = time.monotonic()
+        """When a mind last answered a session of this process."""
         self._lock = threading.Lock()
         self._lanes: dict[str, threading.Lock] = {}
 
@@ -54,6 +59,27 @@ class Crew:
         until = time.monotonic() + patience
         self.extractions.end(until)
         self.errands.end(until)
+
+
+class _Watched:
+    """A mind that notes when it has answered, so that a wait can tell slow from stuck."""
+
+    def __init__(self, mind: Mind, crew: Crew) -> None:
+        self._mind = mind
+        self._crew = crew
+
+    def __getattr__(self, name: str) -> Any:
+        part = getattr(self._mind, name)
+        if not callable(part):
+            return part
+
+        def ask(*given: Any, **named: Any) -> Any:
+            try:
+                return part(*given, **named)
+            finally:
+                self._crew.answered = time.monotonic()
+
+        return ask
 
 
 def unheard(event: Event) -> None:
@@ -75,6 +101,18 @@ class Surroundings:
     profile: Mapping[str, Any] | None = None
     """The session's own profile as JSON, if it has one."""
     clock: Clock = field(default=system_clock)
+
+    @property
+    def quiet(self) -> float:
+        """The seconds after which a mind that has not answered will not do so."""
+        told = getattr(self.mind, "seconds", None)
+        return TURNS * (float(told) if isinstance(told, int | float) else ALLOWED) + SLACK
+
+    @property
+    def watched(self) -> Mind:
+        """The mind, with a note of each answer in the crew."""
+        watched: Any = _Watched(self.mind, self.crew)
+        return watched  # type: ignore[no-any-return]
 
     def setting(self, name: str) -> Any:
         """Return a session setting of the configuration."""

@@ -116,6 +116,8 @@ class Repositories(GraphCare):
         the workspace's, and `prompts` gives steps their own prompt. Raise `RepoError` if the repository is already
         open.
         """
+        from pieria.graph.guard import original_of
+
         self._check_open()
         id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier, "prompts": prompts}
@@ -126,7 +128,7 @@ class Repositories(GraphCare):
             opened = opened._replace(id=id, config=self._config_of(config))
             with self._repositories_lock:
                 self._repositories[id] = opened
-        return opened.backend if opened.bank is None else opened.bank
+        return original_of(opened.backend) if opened.bank is None else opened.bank
 
     def close_repo(self, repo_id: str) -> None:
         """Close the bank or backend. This and all following methods raise `NotFoundError` if it is not open."""
@@ -179,10 +181,16 @@ class Repositories(GraphCare):
 
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """Delete nodes with their metadata and ties."""
+        from pieria.graph.guard import named_errors, original_of
+
         found = self._repository(repo_id)
+        backend = original_of(found.backend)
         ids = [node_ids] if isinstance(node_ids, str) else list(node_ids)
-        with telling(found.tell, "delete_nodes", "nodes_deleted", node_ids=ids):
-            found.backend.delete_nodes(ids)
+        with (
+            named_errors(backend, "delete_nodes"),
+            telling(found.tell, "delete_nodes", "nodes_deleted", node_ids=ids),
+        ):
+            backend.delete_nodes(ids)
 
     def _backend(self, repo_id: str) -> GraphBackend:
         return self._repository(repo_id).backend
@@ -245,16 +253,19 @@ class Repositories(GraphCare):
     def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
         """Open a backend. Its sessions end with the process, since nothing stores them."""
         from pieria.bank.graph.verbs import applying
+        from pieria.graph.guard import guard, named_errors
         from pieria.sessions.log import MemoryLog
         from pieria.sessions.opened import OpenSessions
 
         tell = self._teller(id, own.get("notifier"))
-        made = _begun(id, backend)
-        close = getattr(made, "close", None)
+        own_backend = _begun(id, backend)
+        made = guard(own_backend)
+        close = getattr(own_backend, "close", None)
 
         def apply(changeset: Changeset) -> None:
-            with applying(id, tell, changeset):
-                made.apply_changeset(changeset)
+            # The event holds the backend's own exception.
+            with named_errors(own_backend, "apply_changeset"), applying(id, tell, changeset):
+                own_backend.apply_changeset(changeset)
 
         sessions = OpenSessions(id, made, MemoryLog(apply), self._judging(id, own))
 

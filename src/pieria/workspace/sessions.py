@@ -83,7 +83,7 @@ class Sessions(Repositories):
         return self.session(session_id).state
 
     def append(self, session_id: str, observation: str, action: str) -> None:
-        """Append an observation and an action, and wait until the step is judged and stored."""
+        """Append an observation and an action, and wait until the step is stored. A model that fails loses no step."""
         self.session(session_id).append(observation, action)
 
     def append_async(self, session_id: str, observation: str, action: str, callback: Callback | None = None) -> None:
@@ -123,7 +123,8 @@ class Sessions(Repositories):
     ) -> None:
         """Close the episode, wait for extraction and commit it, with retries.
 
-        Each try waits up to `max_polls` times `poll_interval` milliseconds. Raise `PipelineError` if all fail.
+        With these defaults it waits for as long as the model answers, otherwise up to `max_polls` times `poll_interval`
+        milliseconds for each try. Raise `PipelineError` if all fail.
         """
         self.session(session_id).close_and_commit(max_retries, max_polls, poll_interval)
 

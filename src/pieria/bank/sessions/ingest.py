@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.results.general import IngestReceipt
 from pieria.bank.sessions.records import kept_receipt, receipt_of
-from pieria.errors import ConflictError, InputError, UnavailableError
+from pieria.errors import ConflictError, InputError, PieriaError, UnavailableError
+from pieria.learning.answers import Answers
 from pieria.learning.draft import prepared
 from pieria.learning.episode import Episode
 from pieria.learning.experience import Experience, Taken
+from pieria.learning.judgement import append_step, judge_whole
 from pieria.learning.models import embedder_of
 from pieria.learning.structuring import extract
 from pieria.record import check
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from pieria.graph.changeset import Changeset
     from pieria.sessions.opened import Judges
     from pieria.store.protocol import Progress, Reader, Writer
+
+
+TRIES = 16
+"""Failed experiences of a bank that are kept in memory, with what a model has answered about them."""
 
 
 def ingest(bank: Bank, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
@@ -89,19 +95,29 @@ def _learnt(bank: Bank, given: Experience) -> Changeset:
     """Return what the experience teaches, adapted to the bank's knowledge. Nothing is written."""
     judges = judging_of(bank)({})
     mind, embedder, config = judges.mind, judges.embedder, judges.config
-    episode = _lived(bank, given, judges)
-    learnt = extract(episode, llm=mind, embedding=embedder, config=config, repo_id=bank.name, clock=bank.clock)
-    return prepared(learnt, bank.graph, mind, embedder, config)
+    tries = bank.sessions.tries
+    episode, answers = tries.pop(given.digest, None) or (_lived(bank, given, judges), Answers())
+    about: dict[str, Any] = {"config": config, "repo_id": bank.name, "clock": bank.clock}
+    try:
+        learnt = extract(episode, llm=mind, embedding=embedder, answers=answers, **about)
+        return prepared(learnt, bank.graph, mind, embedder, config)
+    except PieriaError:
+        # What the model has answered serves the next try.
+        tries[given.digest] = episode, answers
+        for digest in list(tries)[:-TRIES]:
+            tries.pop(digest, None)
+        raise
 
 
 def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
     """Return the episode. Private parts are cut before a mind sees it."""
     mind, config = judges.mind, judges.config
     goal, steps = _screened(bank, given)
+    embedder = embedder_of(judges.embedder)
     episode = Episode(goal)
     for words in steps:
-        episode, _ = episode.append(*words, llm=mind, embedding=judges.embedder, config=config, repo_id=bank.name)
-    return episode.score_pending_reward(llm=mind, config=config).close()
+        episode, _ = append_step(episode, *words, mind, embedder, config=config, repo_id=bank.name)
+    return judge_whole(episode, mind, embedder, config).close()
 
 
 def _screened(bank: Bank, given: Experience, where: str = "") -> tuple[str, list[Taken]]:

@@ -322,7 +322,8 @@ class BankLog:
         goal = self._bank.core.screen(kept.goal, "goal").text
         # Redact instead of refusing: a foreign error may quote user text, but must not fail the write.
         reason = None if kept.reason is None else redact(cut_private(kept.reason)[0])[0]
-        return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept))
+        answers = self._bank.core.screen_within(dict(kept.answers))
+        return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept), answers=answers)
 
     def _screened_waiting(self, kept: UnfinishedSession) -> tuple[Changeset, ...]:
         """Return the pending knowledge, screened. Written parts were screened before."""

@@ -1,6 +1,7 @@
 """Where a bank keeps its sessions: collections, keys, and functions for code outside their log.
 
-- collection `sessions`, key SESSION: the session, the time of its last write, and the number of its pending parts;
+- collection `sessions`, key SESSION: the session, the time of its last write, the number of its pending parts, and
+  what a mind answered in failed extractions;
 - collection `sessions.waiting`, key `SESSION/NUMBER`: a part of its knowledge that waits for commit or discard;
 - collection `sessions.steps`, key `SESSION/NUMBER`: a step that is uncommitted or still needed by the episode. A
   committed step has the ids of its nodes, so that its words are purged with them;
@@ -61,9 +62,10 @@ def without_state(step: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_words_of(reader: Reader, ids: Collection[str]) -> Iterator[Record]:
-    """Yield steps whose nodes are purged, without their words, and later steps without their state.
+    """Yield steps whose nodes are purged, without their words, later steps without their state, and sessions without
+    their answers.
 
-    The state of later steps may repeat the purged words.
+    The states and answers may repeat the purged words.
     """
     gone = set(ids)
     after: set[str] = set()
@@ -74,6 +76,8 @@ def without_words_of(reader: Reader, ids: Collection[str]) -> Iterator[Record]:
             yield Record(STEPS, key, without_words(step))
         elif session in after:
             yield Record(STEPS, key, without_state(step))
+    for session, value in reader.records(SESSIONS, keys=sorted(after)).items():
+        yield Record(SESSIONS, session, {**value, "answers": {}})
 
 
 def kept_receipt(digest: str, receipt: IngestReceipt) -> Record:

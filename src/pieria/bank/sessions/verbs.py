@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pieria.bank.results.general import IngestReceipt, Sessions
     from pieria.bank.sessions.drafts import SessionDraft, SessionStatus, SessionStatuses
     from pieria.bank.sessions.log import BankLog
+    from pieria.learning.answers import Answers
+    from pieria.learning.episode import Episode
     from pieria.learning.experience import Experience
     from pieria.learning.steps import Step
     from pieria.sessions.log import UnfinishedSession
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 class BankSessions:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
+        self.tries: dict[str, tuple[Episode, Answers] | None] = {}
+        """By their digests, experiences whose ingestion failed, with what a mind has answered about them."""
 
     @cached_property
     def log(self) -> BankLog:

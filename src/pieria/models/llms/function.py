@@ -55,7 +55,7 @@ class FunctionLLM:
         # A user's function may raise any exception; it is kept as the cause.
         except Exception as problem:
             reason = f"the function failed with {type(problem).__name__}"
-            raise AdapterError(self.model, operation, reason) from problem
+            raise AdapterError(self.model, operation, reason, retryable=True) from problem
         if isinstance(answer, LLMResponse):
             return answer
         if isinstance(answer, str | Mapping):

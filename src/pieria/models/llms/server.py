@@ -54,6 +54,8 @@ class ServerLLM(ABC):
     of the request. `provider` is the first part of the model's name. A received answer is never requested again.
     """
 
+    takes_step: ClassVar[bool] = False
+    """Whether a call may have the option `step`."""
     path: ClassVar[str]
     shape_words: ClassVar[tuple[str, ...]]
     """Words, in lower case, in errors of servers that do not support schemas."""
@@ -92,6 +94,11 @@ class ServerLLM(ABC):
     @property
     def has_key(self) -> bool:
         return self._endpoint.has_key
+
+    @property
+    def seconds(self) -> float:
+        """The time of a call with all its retries."""
+        return self._endpoint.seconds
 
     def close(self) -> None:
         self._endpoint.close()

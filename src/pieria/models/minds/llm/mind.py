@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, TypeVar, get_args
 
@@ -21,6 +22,7 @@ from pieria.models.mind import (
     TITLE,
     Deed,
     Found,
+    Judgement,
     Knowledge,
     Lesson,
     Mended,
@@ -49,10 +51,9 @@ NOTES, NARRATIVE, LESSONS, SENTENCE = 100, 4_000, 50, 600
 """Limits of a reply: items per list, characters of a narrative, and characters of each part of a lesson."""
 DONE = 60
 """The latest deeds of a task that are shown."""
-CANDIDATES, GLANCE, GRADED_ACTION = 20, 200, 500
-"""Candidates shown for a refinement, characters of each, and characters of an action when procedures are graded."""
-NAMED = 500
-"""Characters of a repair message about ungraded procedures."""
+CANDIDATES, GLANCE, GRADED, TASK_TEXT = 20, 200, 200, 500
+"""Candidates shown for a refinement, characters of each, of the texts of a step when procedures are graded, and of a
+task's lesser texts."""
 NEUTRAL = 0.5
 """The reward when none is known."""
 KINDS = (*entities.KINDS, "technology", "date", "person", "place")
@@ -97,7 +98,41 @@ class LLMMind:
         """The version of each step's prompt: the shared version, a dot, and its own."""
         return {step: prompt(step).version for step in STEPS}
 
+    @property
+    def seconds(self) -> float:
+        """The time that a model has for one answer."""
+        return self._ask.seconds
+
     # --- the steps of an episode
+
+    @property
+    def judges_together(self) -> bool:
+        """Whether `judge_steps` has the model and the prompts of the three steps below."""
+        return self._ask.judges_together
+
+    def judge_steps(
+        self, goal: str, steps: Sequence[StepSeen], *, before: StepSeen | None = None, after: str | None = None
+    ) -> list[Judgement]:
+        """Return a judgement for each step. A step that the reply leaves out gets an empty one."""
+        if not steps:
+            return []
+        data: dict[str, Datum] = {
+            "goal": goal,
+            "state": before.state if before else None,
+            "held": before.subgoal if before else None,
+            "steps": Listed(
+                [{"step": n, "observed": one.observation, "action": one.action} for n, one in enumerate(steps, 1)],
+                "steps",
+            ),
+            "outcome": after,
+        }
+        count, key = len(steps), "step"
+        reply = self._ask.structured(
+            "judge_steps", data, lambda reply: reading.numbering_problems(reply, "steps", key, count)
+        )
+        found = reading.by_number(reply["steps"], key, count)
+        judged = [_judgement(found[place]) if place in found else Judgement() for place in range(count)]
+        return judged if after is not None else [*judged[:-1], replace(judged[-1], reward=None)]
 
     def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
         data: dict[str, Datum] = {"goal": goal, "before": before, "action": action, "observation": observation}
@@ -151,14 +186,15 @@ class LLMMind:
         """Return the grades. A procedure still ungraded after a second request gets the mean reward of the steps."""
         if not procedures:
             return []
-        data: dict[str, Datum] = {"goal": goal, "steps": _graded_steps(steps), "procedures": _prescriptions(procedures)}
+        data: dict[str, Datum] = {
+            "goal": goal,
+            "steps": _graded_steps(steps, procedures),
+            "procedures": _prescriptions(procedures),
+        }
         count = len(procedures)
 
         def ungraded(reply: Mapping[str, Any]) -> list[str]:
-            grades = _grades(reply, count)
-            missing = [str(index) for index in range(count) if index not in grades]
-            lacks = cut(f"$.scores: lacks the index {', '.join(missing)}", NAMED)
-            return [lacks] if reply["scores"] and missing else []
+            return reading.numbering_problems(reply, "scores", "index", count) if reply["scores"] else []
 
         grades = _grades(self._ask.structured("get_return", data, ungraded), count)
         if not grades:
@@ -303,16 +339,20 @@ def _steps(steps: Sequence[StepSeen]) -> Listed:
     return Listed(shown, "steps")
 
 
-def _graded_steps(steps: Sequence[StepSeen]) -> Listed:
+def _graded_steps(steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> Listed:
+    """Show the steps that the procedures name, each with the step that shows its outcome; all, if one names none."""
+    named = {place + later for procedure in procedures for place in procedure.steps for later in (0, 1)}
+    is_whole = any(not procedure.steps for procedure in procedures)
     shown = [
         {
             "step": n,
             "state": step.state,
-            "observed": step.observation,
-            "action": cut(step.action, GRADED_ACTION),
+            "observed": cut(step.observation, GRADED),
+            "action": cut(step.action, GRADED),
             "reward": step.reward,
         }
         for n, step in enumerate(steps, start=1)
+        if is_whole or n - 1 in named
     ]
     return Listed(shown, "steps")
 
@@ -325,8 +365,9 @@ def _prescriptions(procedures: Sequence[Procedure]) -> Listed:
             "instruction": procedure.instruction,
             "condition": procedure.condition,
             "expected_outcome": procedure.expected_outcome,
+            "steps": [place + 1 for place in procedure.steps] or None,
         }
-        for index, procedure in enumerate(procedures)
+        for index, procedure in enumerate(procedures, start=1)
     ]
     return Listed(shown, "prescriptions", oldest_first=False)
 
@@ -340,7 +381,7 @@ def _worked(tasks: Sequence[Task]) -> Listed:
         {
             "task": n,
             "asked": task.asked or None,
-            "said before": cut(task.before, GRADED_ACTION) or None,
+            "said before": cut(task.before, TASK_TEXT) or None,
             "did": "\n".join(_done(deed) for deed in task.deeds[-DONE:]) or None,
             "said in the end": task.replied or None,
         }
@@ -381,7 +422,7 @@ def _done(deed: Deed) -> str:
     outcome = "" if deed.failed is None or deed.what != "ran" else " failed" if deed.failed else " went well"
     undone = ", and took it back later" if deed.undone else ""
     times = f", {deed.times} times" if deed.times > 1 else ""
-    return cut(f"{deed.what} {deed.target}{outcome}{f': {detail}' if detail else ''}{undone}{times}", GRADED_ACTION)
+    return cut(f"{deed.what} {deed.target}{outcome}{f': {detail}' if detail else ''}{undone}{times}", TASK_TEXT)
 
 
 def _judged(what: Knowledge, found: Found) -> dict[str, object]:
@@ -407,17 +448,23 @@ def _concepts(fact: Mapping[str, Any], step: str = "get_semantic") -> tuple[str,
     return tuple(reading.bounded(step, reading.tidied(named if isinstance(named, list) else ()), CONCEPTS))
 
 
+def _judgement(item: Mapping[str, Any]) -> Judgement:
+    state, subgoal, reward = item.get("state"), item.get("subgoal"), item.get("reward")
+    return Judgement(
+        (reading.tidy(state) or None) if isinstance(state, str) else None,
+        (reading.tidy(subgoal) or None) if isinstance(subgoal, str) else None,
+        reading.share(reward),
+    )
+
+
 def _confidence(item: Mapping[str, Any]) -> float:
     return reading.confidence(item.get("confidence"))
 
 
 def _grades(reply: Mapping[str, Any], count: int) -> dict[int, float]:
-    """Return the grades by index. Ignores unknown indices; the first of two grades counts."""
-    grades: dict[int, float] = {}
-    for score in reply["scores"]:
-        if 0 <= score["index"] < count:
-            grades.setdefault(int(score["index"]), reading.graded(score["return_score"]))
-    return grades
+    """Return the grades by place, from 0."""
+    found = reading.by_number(reply["scores"], "index", count)
+    return {place: reading.graded(score["return_score"]) for place, score in found.items()}
 
 
 def _time(told: object, whole: str) -> str | None:

@@ -106,7 +106,7 @@ def _accepting(schema: Mapping[str, Any], mended: frozenset[str]) -> dict[str, A
 
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "episode": ("get_state", "get_subgoal", "get_reward"),
+    "episode": ("get_state", "get_subgoal", "get_reward", "judge_steps"),
     "structuring": ("get_semantic", "get_procedural", "get_return"),
     "retrieval": ("get_mode", "get_plan", "get_refined_query"),
     "reasoning": ("reason_episodic", "reason_semantic", "reason_procedural"),
@@ -116,6 +116,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "work": ("notice", "lessons"),
 }
 """Groups of steps that can share an override."""
+TOGETHER: Mapping[str, str] = {"get_state": "state", "get_subgoal": "subgoal", "get_reward": "reward"}
+"""The steps that `judge_steps` does for several steps of an episode at once, and the words for them in its prompt."""
 _GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}
 STEPS: tuple[str, ...] = tuple(_GROUP_OF)
 

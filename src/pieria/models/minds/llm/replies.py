@@ -26,6 +26,8 @@ PROBLEMS = 10
 """Problems listed in a repair message. Further ones show up in the next check."""
 QUOTED = 4_000
 """Characters of a reply that a repair message shows."""
+NAMED = 500
+"""Characters of a repair message about missing numbers."""
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -107,15 +109,39 @@ def tidied(texts: Iterable[object]) -> list[str]:
     return list(dict.fromkeys(text for item in texts if isinstance(item, str) and (text := tidy(item))))
 
 
+def share(number: object) -> float | None:
+    """Return the number limited to 0..1, or None for anything else."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    return None if isinstance(number, float) and math.isnan(number) else float(min(max(number, 0), 1))
+
+
 def confidence(number: object) -> float:
     """Return the number limited to 0..1; anything else counts as 1, because the statement was made."""
-    if (
-        isinstance(number, bool)
-        or not isinstance(number, int | float)
-        or (isinstance(number, float) and math.isnan(number))
-    ):
-        return 1.0
-    return float(min(max(number, 0), 1))
+    told = share(number)
+    return 1.0 if told is None else told
+
+
+def by_number(items: Iterable[Mapping[str, Any]], key: str, count: int) -> dict[int, Mapping[str, Any]]:
+    """Return the items by place, from 0; they are numbered from 1.
+
+    An item with a number out of range is left out. The first of two with one number counts.
+    """
+    found: dict[int, Mapping[str, Any]] = {}
+    for item in items:
+        if 1 <= item[key] <= count:
+            found.setdefault(int(item[key]) - 1, item)
+    return found
+
+
+def numbering_problems(reply: Mapping[str, Any], name: str, key: str, count: int) -> list[str]:
+    """Describe the numbers of a list in a reply that are out of range, and those that it lacks."""
+    said = [item[key] for item in reply[name]]
+    wrong = [f"$.{name}[{n}].{key}: expected 1 to {count}" for n, number in enumerate(said) if not 1 <= number <= count]
+    lacking = [str(number) for number in range(1, count + 1) if number not in said]
+    if lacking:
+        wrong.append(cut(f"$.{name}: lacks the {key} {', '.join(lacking)}", NAMED))
+    return wrong[:PROBLEMS]
 
 
 def places(numbers: object, count: int) -> tuple[int, ...]:

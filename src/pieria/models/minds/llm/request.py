@@ -5,19 +5,22 @@ The prompts are in `prompts/`; `mind` interprets replies.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypedDict
 
-from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
+from pieria.errors import AdapterError, BudgetError, InputError, PieriaError, PromptError, ReplyUnreadableError
 from pieria.models.llm import LLM, Chat, LLMResponse, Message, checked_messages
 from pieria.models.meter import Meter
-from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared, unknown
+from pieria.models.minds.llm.prompt import GROUPS, STEPS, TOGETHER, Prompt, prompt, shared, unknown
 from pieria.models.minds.llm.replies import Reply, quoted, replied, tidy
 from pieria.models.minds.llm.truncation import PROMPT, Listed, fitted
 from pieria.record.fence import fenced, mark_for
+
+log = logging.getLogger(__name__)
 
 Datum = str | Listed | None
 Lacking = Callable[[Mapping[str, Any]], list[str]]
@@ -27,6 +30,8 @@ DOMAIN = 2_000
 """Characters of users' additions to a system message."""
 _REPAIR = 8_000
 """Characters kept free for a repair message."""
+ALLOWED = 60.0
+"""Seconds for an answer of a model that does not say how long it may take."""
 
 EXPECTED = "steps and models, such as structuring=gpt-5, get_reward=gpt-5-nano"
 KNOWN = (*GROUPS, *STEPS)
@@ -68,6 +73,18 @@ class Asker:
         self._meter = meter
         self._clock = clock
 
+    @property
+    def judges_together(self) -> bool:
+        """Whether one request can judge steps: the steps that it does have one model, and no prompt of their own."""
+        first, *others = (self._routes[step] for step in TOGETHER)
+        return all(route == first for route in others) and not self._prompts.keys() & TOGETHER.keys()
+
+    @property
+    def seconds(self) -> float:
+        """The longest time that one of the models takes for an answer, as far as they say."""
+        told = (getattr(route.llm, "seconds", None) for route in self._routes.values())
+        return max((float(each) for each in told if isinstance(each, int | float)), default=ALLOWED)
+
     def text(self, step: str, data: Mapping[str, Datum]) -> str:
         """Return the text reply of a step. Raises `PromptError` for a blank one."""
         asked = prompt(step)
@@ -84,8 +101,8 @@ class Asker:
     def structured(self, step: str, data: Mapping[str, Datum], lacking: Lacking | None = None) -> Mapping[str, Any]:
         """Return a reply that fits the schema. `lacking` finds further problems in a valid reply.
 
-        Problems lead to one repair request. If its reply is invalid, a valid first reply is used. A custom prompt gets
-        no repair.
+        Problems lead to one repair request. If it fails or its reply is invalid, a valid first reply is used. A custom
+        prompt gets no repair.
         """
         asked = prompt(step)
         own = self._prompts.get(step)
@@ -100,7 +117,13 @@ class Asker:
         problems = list(first.problems) or (lacking(first.value) if lacking else [])
         if not problems:
             return first.value
-        again = self._call(step, [*messages, *_repair(content, problems)], asked.schema)
+        try:
+            again = self._call(step, [*messages, *_repair(content, problems)], asked.schema)
+        except (AdapterError, BudgetError) as failure:
+            if first.problems:
+                raise
+            log.warning("%s: a reply with gaps is used, for it could not be repaired: %s", step, failure)
+            return first.value
         return _first_fitting(step, replied(asked, again), first).value
 
     def _called(self, step: str, own: OwnPrompt, data: Mapping[str, Datum]) -> object:
@@ -157,9 +180,9 @@ class Asker:
     def _asked(
         self, route: _Route, step: str, messages: list[Message], schema: Mapping[str, Any] | None
     ) -> LLMResponse:
-        """Call the model. Only a `Chat` takes `step` as an argument; other models get it as an option."""
+        """Call the model. A `Chat` takes `step` as an argument; other models get it and `model` as options."""
         told: dict[str, Any] = {"step": step} if isinstance(route.llm, Chat) else {}
-        opts = {**route.opts} if told else {**route.opts, "step": step}
+        opts = {**route.opts} if told else {"model": route.model, **route.opts, "step": step}
         try:
             if schema is None:
                 return route.llm.chat(messages, opts, **told)
@@ -169,7 +192,8 @@ class Asker:
         # A user's own model may raise any exception; it is kept as the cause.
         except Exception as problem:
             operation = "chat" if schema is None else "chat_structured"
-            raise AdapterError(route.model, operation, f"it failed with {type(problem).__name__}") from problem
+            reason = f"it failed with {type(problem).__name__}"
+            raise AdapterError(route.model, operation, reason, retryable=True) from problem
 
 
 def model_of(llm: LLM) -> str:
@@ -221,6 +245,8 @@ def _routes(base: _Route, overrides: Mapping[str, Override]) -> dict[str, _Route
     for group, steps in GROUPS.items():
         for step in steps:
             routes[step] = _overridden(_overridden(base, group, overrides), step, overrides)
+    if "judge_steps" not in overrides:
+        routes["judge_steps"] = routes["get_state"]
     return routes
 
 
@@ -242,7 +268,11 @@ def _added(overlays: Mapping[str, str], domain: str | None) -> dict[str, str]:
     if domain is not None:
         _check_length("domain", domain, DOMAIN)
     about = f"\n\n{shared().domain.format(domain=tidy(domain))}" if domain and tidy(domain) else ""
-    return {step: about + (f"\n\n{text}" if (text := tidy(overlays.get(step, ""))) else "") for step in STEPS}
+    added = {step: about + (f"\n\n{text}" if (text := tidy(overlays.get(step, ""))) else "") for step in STEPS}
+    for step, word in TOGETHER.items():
+        if text := tidy(overlays.get(step, "")):
+            added["judge_steps"] += f"\n\nOn the {word}: {text}"
+    return added
 
 
 def _check_length(parameter: str, text: object, most: int) -> None:
