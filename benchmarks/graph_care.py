@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -51,7 +51,7 @@ def _rows(folder: Path, size: int, say: Say) -> Iterator[Row]:
         clock.back = timedelta()
         held = _peak()
         graph = bank.graph
-        runs: dict[str, Callable[[], dict[str, Any]]] = {
+        runs: dict[str, Callable[[], Mapping[str, Any]]] = {
             "validate": graph.validate,
             "consolidate": graph.consolidate,
             "prune": graph.prune,

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pieria.bank.write.update import Changes, Revised
     from pieria.facts.predicates import Predicate
     from pieria.facts.query import Conflict, Entity, FactStats, StatedFact
+    from pieria.graph.backend import GraphBackend
     from pieria.graph.changeset import Changeset
     from pieria.graph.edge import Edge
     from pieria.graph.graph import Graph
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from pieria.learning.experience import Experience
     from pieria.learning.recalled import RecallResult
     from pieria.learning.steps import EpisodeTrace, Step
+    from pieria.learning.upkeep import GraphCleanup, GraphRepair, GraphValidation
     from pieria.models.minds.llm.request import Override, OwnPrompt
     from pieria.record.event import AgentEvent
     from pieria.record.job import Job
@@ -73,7 +75,6 @@ if TYPE_CHECKING:
     from pieria.sessions.log import UnfinishedSession
     from pieria.sessions.opened import SessionSummary
     from pieria.upkeep.review import Curve, Retained
-    from pieria.workspace.graph_care import Summary
 
 __all__ = [
     "AgentEvent",
@@ -105,6 +106,10 @@ __all__ = [
     "Filters",
     "Forgotten",
     "Graph",
+    "GraphBackend",
+    "GraphCleanup",
+    "GraphRepair",
+    "GraphValidation",
     "HookSettings",
     "ImportReport",
     "IngestReceipt",
@@ -152,7 +157,6 @@ __all__ = [
     "Stats",
     "Step",
     "Storage",
-    "Summary",
     "Synced",
     "Tag",
     "Taken",
@@ -194,6 +198,10 @@ _HOMES = {
     "Filters": "pieria.bank.filters",
     "Forgotten": "pieria.bank.results.general",
     "Graph": "pieria.graph.graph",
+    "GraphBackend": "pieria.graph.backend",
+    "GraphCleanup": "pieria.learning.upkeep",
+    "GraphRepair": "pieria.learning.upkeep",
+    "GraphValidation": "pieria.learning.upkeep",
     "HookSettings": "pieria.bank.capture.hooks",
     "ImportReport": "pieria.bank.results.transfer",
     "IngestReceipt": "pieria.bank.results.general",
@@ -241,7 +249,6 @@ _HOMES = {
     "Stats": "pieria.bank.results.general",
     "Step": "pieria.learning.steps",
     "Storage": "pieria.bank.results.upkeep",
-    "Summary": "pieria.workspace.graph_care",
     "Synced": "pieria.bank.results.transfer",
     "Tag": "pieria.graph.nodes",
     "Taken": "pieria.bank.capture.sources",

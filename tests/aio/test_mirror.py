@@ -16,6 +16,7 @@ import pieria
 from pieria import results
 from pieria.aio.mirror import CLASSES, FUNCTIONS, MIRRORS, public_verbs
 from pieria.bank import Bank
+from pieria.graph import GraphBackend
 
 
 def test_every_verb_and_function_has_its_signature() -> None:
@@ -48,13 +49,16 @@ def test_every_public_attribute_is_in_the_table(tmp_path: Path) -> None:
 
 
 def test_every_result_is_a_value_or_mirrored() -> None:
-    """A returned object that acts on a bank would block the caller's loop unless the table mirrors it."""
+    """A returned object that acts on a bank would block the caller's loop unless the table mirrors it.
+
+    A backend is the caller's own object.
+    """
     for mirror in MIRRORS:
         for name, verb in public_verbs(mirror.original).items():
             for word in re.findall(r"\w+", str(verb.__annotations__["return"])):
                 kind = named_in(inspect.getmodule(verb), word)
                 where = f"{mirror.original.__name__}.{name} returns {word}: it wants a row in the table"
-                assert kind is None or kind in CLASSES or is_value(kind), where
+                assert kind in (None, GraphBackend) or kind in CLASSES or is_value(kind), where
 
 
 def named_in(module: Any, word: str) -> type | None:
@@ -79,6 +83,7 @@ def test_stub_follows_the_table_and_the_signatures() -> None:
 RIGHT = """
 import pieria.aio
 from pieria import Memory
+from pieria.graph import GraphBackend
 
 async def told(done: int, of: int) -> None: ...
 
@@ -91,6 +96,9 @@ async def main() -> None:
     workspace = await pieria.aio.Workspace()
     bank = await workspace.open("notes")
     found: int = len(await bank.facts.query("Maya"))
+    repository: pieria.aio.Bank | GraphBackend = await workspace.open_repo("notes")
+    mended: int = (await workspace.repair_graph("notes"))["repaired_nodes"]
+    merged: list[str] = (await bank.graph.consolidate())["deleted_ids"]
 """
 WRONG = {
     "await bank.recall(5)": "arg-type",
@@ -99,6 +107,7 @@ WRONG = {
     "for change in bank.follow(0): pass": "attr-defined",
     "await (await bank.remember('a word'))": "misc",
     "pieria.aio.open('notes').name": "attr-defined",
+    "(await bank.graph.repair())['mended']": "typeddict-item",
 }
 
 

@@ -148,7 +148,7 @@ def test_each_upkeep_returns_a_summary_and_sends_an_event(tmp_path: Path, at: st
         workspace.apply_changeset("mine", learnt())
         clock.move(days=60)
         dry = workspace.consolidate_semantics("mine", dry_run=True)
-        told = {"validation_completed": workspace.validate_episodic("mine")}
+        told: dict[str, Any] = {"validation_completed": workspace.validate_episodic("mine")}
         assert told["validation_completed"]["orphaned"] == 2
         # The configuration of the workspace says what weak grounding costs.
         assert workspace.get_metadata("mine", ["a"])["a"].cumulative_reward == pytest.approx(0.4)
@@ -212,7 +212,7 @@ def test_error_is_raised_given_to_the_callback_or_logged(tmp_path: Path) -> None
 
     outcomes: queue.Queue[Any] = queue.Queue()
     said: queue.Queue[logging.LogRecord] = queue.Queue()
-    log, heard = logging.getLogger("pieria.workspace.graph_care"), QueueHandler(said)
+    log, heard = logging.getLogger("pieria.workspace.behind"), QueueHandler(said)
     log.addHandler(heard)
     with Workspace(tmp_path) as workspace:
         workspace.open_repo("mine", backend=Refusing())

@@ -1,12 +1,15 @@
 """A workspace's repositories: banks and backends under their ids, opened once, found, and closed."""
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from tests.waiting import soon
 
 import pieria
 from pieria import Bank, Event, Workspace, telemetry
@@ -109,6 +112,7 @@ def test_repository_that_cannot_be_closed_leaves_no_other_open(tmp_path: Path) -
 USES: dict[str, tuple[Any, ...]] = {
     "close_repo": (), "get_graph": (), "get_node": ("n",), "get_nodes_by_type": (["tag"],), "latest": (3,),
     "get_linked_nodes": (["n"],), "get_metadata": (["n"],), "apply_changeset": (Changeset(),), "delete_nodes": (["n"],),
+    "apply_changeset_async": (Changeset(),), "delete_nodes_async": (["n"],),
 }  # fmt: skip
 
 
@@ -230,6 +234,63 @@ def test_functions_of_the_graph_reach_every_keeper(workspace: Workspace, keeper:
     assert isinstance(workspace.latest("notes", 1)[0][1], NodeMetadata)
     with pytest.raises(InputError, match="top_k"):
         workspace.latest("notes", -1)
+
+
+class Noting(InMemoryBackend):
+    """A backend that notes its writes and its end. It writes when the gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[str] = []
+        self.gate = threading.Event()
+
+    def apply_changeset(self, changeset: Changeset) -> None:
+        assert self.gate.wait(30)
+        super().apply_changeset(changeset)
+        self.noted += changeset.nodes()
+
+    def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        self.noted += [f"-{id}" for id in node_ids]
+
+    def close(self) -> None:
+        self.noted.append("closed")
+
+
+def test_writes_behind_keep_their_order_and_closing_waits(workspace: Workspace) -> None:
+    outcomes: SimpleQueue[Any] = SimpleQueue()
+    backend = Noting()
+    workspace.open_repo("notes", backend=backend)
+    for number in range(20):
+        node = Tag(id=f"{number}", label="tides")
+        workspace.apply_changeset_async("notes", Changeset([node]), outcomes.put)
+        workspace.delete_nodes_async("notes", node.id, outcomes.put)
+    closing = threading.Thread(target=workspace.close_repo, args=("notes",))
+    closing.start()
+    soon(lambda: workspace.list_repos() == [])
+    backend.gate.set()
+    closing.join()
+    assert backend.noted == [*(f"{sign}{number}" for number in range(20) for sign in ("", "-")), "closed"]
+    told = [outcomes.get(timeout=30) for _ in range(40)]
+    assert sorted(told) == ["applied"] * 20 + ["deleted"] * 20
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+def test_writes_behind_reach_every_keeper_or_report_why_not(workspace: Workspace, keeper: str) -> None:
+    outcomes: SimpleQueue[Any] = SimpleQueue()
+    workspace.open_repo("notes", backend=KEEPERS[keeper]())
+    tags = Changeset([FERRY, Tag(id="tag", label="tides")])
+    given: list[tuple[Callable[..., None], Any]] = [
+        (workspace.apply_changeset_async, tags), (workspace.delete_nodes_async, ["tag"]),
+        (workspace.apply_changeset_async, Changeset(["no node"])),  # type: ignore[list-item]
+    ]  # fmt: skip
+    told = []
+    for write, what in given:
+        write("notes", what, outcomes.put)
+        told.append(outcomes.get(timeout=30))
+        with pytest.raises(InputError, match="callback"):
+            write("notes", what, "no function")
+    assert (told[:2], type(told[2])) == (["applied", "deleted"], InputError)
+    assert workspace.get_graph("notes").nodes.keys() == {"fact"}
 
 
 def test_repository_may_have_models_of_its_own(workspace: Workspace) -> None:

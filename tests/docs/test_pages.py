@@ -110,7 +110,7 @@ def spelt(prefix: str, name: str, verb: Callable[..., Any]) -> str:
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
-        default = repr(parameter.default).replace("'", '"')
+        default = "…" if parameter.default is ... else repr(parameter.default).replace("'", '"')
         plain = "" if parameter.default is parameter.empty else f"={'…' if default.startswith('<') else default}"
         parts.append(("**" if parameter.kind is parameter.VAR_KEYWORD else "") + parameter.name + plain)
     return f"{prefix}{name}({', '.join(parts)})"

@@ -14,6 +14,7 @@ from tests.graph.histories import MADE, Model, fact, histories, indexes, taken
 from pieria.errors import InputError
 from pieria.graph import Changeset, Edge, Graph, Node, NodeMetadata, Tag, all_linked_ids, top_k
 from pieria.graph.changeset import checked
+from pieria.graph.nodes import NODES
 from pieria.graph.similarity import cosine_similarity
 from pieria.graph.value_function import params_of
 
@@ -71,6 +72,31 @@ def test_a_node_is_a_value_with_ties_and_metadata() -> None:
     assert (used.access_count, used.last_accessed_at) == (2, MADE)
     assert used.avg_reward() == 0.75
     assert NodeMetadata().avg_reward() == 0.0
+
+
+def test_a_node_prints_short_whatever_it_holds() -> None:
+    vector, links = [0.25] * 384, {Edge.SIBLING: frozenset(f"s{number}" for number in range(99))}
+    told = {type: repr(kind(id="n1", embedding=vector, links=links, **WORDS[type])) for type, kind in NODES.items()}
+    assert told == {
+        "episodic": "<Episodic n1: 'The gate is\\nshut. → Rang.'>",
+        "semantic": f"<Semantic n1: '{'a' * 60}'…>",
+        "procedural": f"<Procedural n1: '{'a' * 60}'>",
+        "subgoal": "<Subgoal n1: 'Get in'>",
+        "source": "<Source n1: 'step 3 of e1'>",
+        "tag": "<Tag n1: 'gates'>",
+        "intent": "<Intent n1: 'Get in'>",
+    }
+
+
+WORDS: dict[str, dict[str, Any]] = {
+    "episodic": {"observation": "The gate is\nshut.", "action": "Rang."},
+    "semantic": {"proposition": "a" * 61},
+    "procedural": {"instruction": "a" * 60},
+    "subgoal": {"description": "Get in"},
+    "source": {"episode_id": "e1", "step_index": 3},
+    "tag": {"label": "gates"},
+    "intent": {"description": "Get in"},
+}
 
 
 def test_changesets_are_built_and_merged_the_later_last() -> None:

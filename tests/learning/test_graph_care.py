@@ -40,6 +40,7 @@ from pieria.learning.decay import decay
 from pieria.learning.episodic_validation import validate
 from pieria.learning.graph_repair import repair
 from pieria.learning.semantic_consolidator import NEAREST, best_alike, consolidate
+from pieria.learning.upkeep import GraphCleanup
 from pieria.record.changeset import Changeset as Change
 from pieria.record.fact import FactQuery
 from pieria.record.link import End, row_of
@@ -118,11 +119,11 @@ def node(backend: GraphBackend, id: str) -> Any:
     return found
 
 
-def consolidated(backend: GraphBackend, threshold: float = 0.85, **more: Any) -> dict[str, Any]:
+def consolidated(backend: GraphBackend, threshold: float = 0.85, **more: Any) -> GraphCleanup:
     return consolidate(backend, None, threshold, clock=lambda: NOW, **more)
 
 
-def decayed(backend: GraphBackend, config: Config | None = None, **more: Any) -> dict[str, Any]:
+def decayed(backend: GraphBackend, config: Config | None = None, **more: Any) -> GraphCleanup:
     return decay(backend, config, **{"clock": lambda: NOW, **more})
 
 

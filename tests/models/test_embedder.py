@@ -1,7 +1,8 @@
 """The embedder around any embedding: what it accepts, what identifies a space, and how one is chosen."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pieria import Workspace
 from pieria.errors import AdapterError, InputError
+from pieria.graph import InMemoryBackend
+from pieria.learning import Episode
+from pieria.learning.retrieval import retrieve
 from pieria.models import PROVIDERS, Embedder, Embedding, EmbeddingResponse, embedder
+from pieria.models.contract import check_embedding
 from pieria.models.embedders.fastembed import FastEmbedding
-from pieria.models.embedders.function import FunctionEmbedding
 from pieria.models.embedders.hash_floor import HashingEmbedding
 from pieria.models.embedders.local import LocalEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
@@ -56,15 +61,74 @@ def test_reply_without_a_vector_is_refused() -> None:
             made.query("a text")
 
 
-def test_function_needs_a_name_and_may_fail() -> None:
+def test_a_function_may_fail() -> None:
     def broken(texts: list[str]) -> list[list[float]]:
         raise OSError("the model is on another disk")
 
     with pytest.raises(AdapterError, match="OSError") as raised:
         embedder(broken, models=NOWHERE).query("a text")
     assert isinstance(raised.value.__cause__, OSError)
-    with pytest.raises(InputError, match="name"):
-        FunctionEmbedding(lambda texts: [])
+    with pytest.raises(InputError, match="the folder of installed models"):
+        embedder("local")
+
+
+class Lengths:
+    def __call__(self, texts: list[str]) -> list[list[float]]:
+        return lengths(texts)
+
+
+def scaled(texts: list[str], scale: float = 1.0, model: str = "") -> list[list[float]]:
+    return [[len(text) * scale, 4.0] for text in texts]
+
+
+def test_any_function_has_a_space_that_knows_it_again() -> None:
+    """A lambda and a partial share their name with others, so their words are part of the space."""
+    names: dict[str, list[Any]] = {
+        "lengths": [lengths, lengths],
+        "Lengths": [Lengths(), Lengths()],
+        "Lengths.__call__": [Lengths().__call__],
+        "scaled": [scaled, partial(scaled, scale=2.0), partial(scaled, scale=3.0), partial(scaled, model="e5")],
+        "test_any_function_has_a_space_that_knows_it_again.<locals>.<lambda>": [
+            lambda texts: [lengths([text])[0] for text in texts], lambda given: [lengths([one])[0] for one in given],
+            lambda texts: lengths(texts)[:], lambda texts: scaled(texts)[:], lambda texts: scaled(texts, model="e5"),
+        ],
+    }  # fmt: skip
+    spaces = {name: [embedder(each).space for each in functions] for name, functions in names.items()}
+    for name, found in spaces.items():
+        assert {space.model for space in found} == {f"function:{__name__}.{name}"}
+    different = {name: len({space.fingerprint for space in found}) for name, found in spaces.items()}
+    assert list(different.values()) == [1, 1, 1, 4, 3]
+    named = embedder(partial(scaled, scale=2.0), options={"name": "mine", "version": "2"}).space
+    assert named == embedder(lengths, options={"name": "mine", "version": "2"}).space
+
+
+def in_a_session(workspace: Workspace, id: str) -> None:
+    workspace.append(id, "The gate is shut", "Rang")
+    workspace.close_and_commit(id)
+
+
+PLACES: dict[str, Callable[[Path, Any], object]] = {
+    "workspace": lambda data, own: Workspace(data, embedder=own).open("notes").remember("a word"),
+    "bank": lambda data, own: Workspace(data).open("notes", embedder=own).remember("a word"),
+    "repository": lambda data, own: Workspace(data).open_repo("notes", embedding=own),
+    "bank's session": lambda data, own: Workspace(data, embedder=own).open("notes").session("Get in", embedding=own),
+    "episode": lambda data, own: Episode("Get in").append("The gate is shut", "Rang", embedding=own),
+    "retrieval": lambda data, own: retrieve("Is it shut?", embedding=own, backend=InMemoryBackend()),
+    "contract": lambda data, own: check_embedding(own),
+}
+
+
+def test_every_place_takes_a_function_without_a_name(tmp_path: Path) -> None:
+    own: Any = lambda texts: [[float(letter in text) + 0.1 for letter in "abcdefgh"] for text in texts]  # noqa: E731
+    for number, use in enumerate(PLACES.values()):
+        use(tmp_path / str(number), own)
+    with Workspace(tmp_path) as workspace:
+        workspace.open_repo("shelf", backend=InMemoryBackend(), embedding=own)
+        workspace.open_repo("plain", backend=InMemoryBackend())
+        in_a_session(workspace, workspace.start_session("Get in", "shelf"))
+        in_a_session(workspace, workspace.start_session("Get in", "plain", embedding=own))
+        nodes = [node for id in ("shelf", "plain") for node in workspace.get_nodes_by_type(id, ["episodic"])]
+    assert [len(node.embedding or ()) for node in nodes] == [8, 8]
 
 
 def test_space_depends_on_all_that_decides_a_vector(models: Path) -> None:

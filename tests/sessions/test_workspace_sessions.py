@@ -175,6 +175,18 @@ def test_unknown_session_is_not_found(opens: Opens) -> None:
         workspace.start_session("Plan the trip", "trips")
 
 
+def test_closing_no_session_does_not_close_the_workspace(opens: Opens) -> None:
+    workspace = opens()
+    id = begun(workspace)
+    for nothing in (None, "", 3):
+        with pytest.raises(InputError, match="session_id"):
+            workspace.close(nothing)  # type: ignore[arg-type]
+    assert workspace.session_state(id) is SessionState.COLLECTING
+    workspace.close()
+    with pytest.raises(ClosedError):
+        workspace.open("notes")
+
+
 def test_resumed_session_may_be_given_a_model(opens: Opens) -> None:
     one, hearing = opens(), Hearing()
     id = begun(one, steps=1)

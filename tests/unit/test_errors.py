@@ -8,7 +8,9 @@ import re
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,6 +105,25 @@ def test_every_error_survives_copies_and_becomes_json() -> None:
         assert set(error.fields) <= set(shown)
         lines = "".join(traceback.format_exception_only(error))
         assert (f"hint: {error.hint}" in lines) if error.hint else ("hint:" not in lines)
+
+
+def test_all_errors_of_a_call_are_listed_at_any_depth() -> None:
+    first, second, third = (InputError(name, "a number", "x") for name in "abc")
+    lists_others = Invalid(errors=[second, Invalid(errors=[third])])
+    nested = InputError("d", "a number", "x", errors=[first, lists_others])
+    assert nested.all_errors() == [nested, first, second, third]
+    assert (lists_others.all_errors(), first.all_errors()) == ([second, third], [first])
+    broken = errors.PipelineError("extraction_failed", errors=[AdapterError("a")])
+    assert broken.all_errors() == [broken, *broken.errors]
+
+
+def test_an_outcome_is_raised_or_returned() -> None:
+    outcomes: list[Any] = ["committed", {"checked": 0}, None]
+    assert [errors.raise_or_return(outcome) for outcome in outcomes] == outcomes
+    for error in (NotFoundError("repo", "x"), ValueError("odd")):
+        with pytest.raises(type(error)) as raised:
+            errors.raise_or_return(error)
+        assert raised.value is error
 
 
 def test_leaves_of_the_sessions_library_keep_their_fields() -> None:

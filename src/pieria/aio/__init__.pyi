@@ -18,7 +18,7 @@ from collections.abc import (
 from datetime import tzinfo
 from io import BufferedIOBase
 from pathlib import Path
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import Any, Self, Unpack
 
 from pieria.aio.mirror import Opening as Opening
@@ -81,6 +81,7 @@ from pieria.config import Config
 from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
 from pieria.facts.query import Conflict, Entity, FactStats, StatedFact
+from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
@@ -90,6 +91,7 @@ from pieria.language.grammar import Named
 from pieria.learning.experience import Experience
 from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import EpisodeTrace, Step
+from pieria.learning.upkeep import GraphCleanup, GraphRepair, GraphValidation
 from pieria.models.minds.llm.request import Override, OwnPrompt
 from pieria.recall.answer import Context, Recall
 from pieria.record.changeset import Change
@@ -108,9 +110,7 @@ from pieria.sessions.session import Progress as Progress_of_session
 from pieria.sessions.state import SessionState
 from pieria.store.protocol import Progress
 from pieria.upkeep.review import Curve, Retained
-from pieria.workspace.graph_care import Callback as Callback_of_graph_care
-from pieria.workspace.graph_care import Summary
-from pieria.workspace.sessions import Callback
+from pieria.workspace.behind import Callback
 
 __all__ = [
     "Bank",
@@ -183,12 +183,17 @@ class Workspace:
         """Append in the background; the callback gets `appended`."""
     async def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
         """Apply the changeset. All of it is written when this returns."""
+    async def apply_changeset_async(self, repo_id: str, changeset: Changeset, callback: Callback | None = None) -> None:
+        """Apply in the background; the callback gets `applied`.
+
+        Writes in the background are made in their order, and `close` and `close_repo` wait for them.
+        """
     async def banks(self) -> builtins.list[str]:
         """Return the names of all banks except the user's own."""
-    async def close(self, session_id: str | None = None) -> None:
+    async def close(self, session_id: str | EllipsisType = ...) -> None:
         """Close every bank and repository opened here and deliver the remaining notifications. Safe to call twice.
 
-        With a session's id, close only that session's episode.
+        With a session's id, close only that session's episode. None is no id, and raises `InputError`.
         """
     async def close_and_commit(
         self, session_id: str, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50
@@ -208,18 +213,13 @@ class Workspace:
         """Commit in the background; the callback gets `committed`."""
     async def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
-    ) -> Summary:
+    ) -> GraphCleanup:
         """Merge facts that share a tag, and procedures that share an intent, if they say nearly the same.
 
         The summary has `checked`, `deleted`, `deleted_ids` and `skipped`.
         """
     async def consolidate_semantics_async(
-        self,
-        repo_id: str,
-        threshold: float = 0.85,
-        callback: Callback_of_graph_care | None = None,
-        *,
-        dry_run: bool = False,
+        self, repo_id: str, threshold: float = 0.85, callback: Callback | None = None, *, dry_run: bool = False
     ) -> None:
         """Do the same in the background."""
     async def decay_nodes(
@@ -230,20 +230,22 @@ class Workspace:
         *,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> Summary:
+    ) -> GraphCleanup:
         """Archive nodes of low value: `checked`, `deleted`, `deleted_ids`."""
     async def decay_nodes_async(
         self,
         repo_id: str,
         threshold: float = 0.1,
         node_types: Sequence[str] = ...,
-        callback: Callback_of_graph_care | None = None,
+        callback: Callback | None = None,
         *,
         dry_run: bool = False,
     ) -> None:
         """Do the same in the background."""
     async def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """Delete nodes with their metadata and ties."""
+    async def delete_nodes_async(self, repo_id: str, node_ids: Sequence[str], callback: Callback | None = None) -> None:
+        """Delete in the background, like `apply_changeset_async`; the callback gets `deleted`."""
     async def discard(self, session_id: str) -> None:
         """Drop the steps and the extracted knowledge."""
     async def discard_async(self, session_id: str, callback: Callback | None = None) -> None:
@@ -302,13 +304,13 @@ class Workspace:
     async def open_repo(
         self,
         repo_id: str,
-        backend: object = None,
+        backend: GraphBackend | type[GraphBackend] | tuple[object, Mapping[str, Any]] | Mapping[str, Any] | None = None,
         config: object = None,
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
         prompts: Mapping[str, OwnPrompt] | None = None,
-    ) -> object:
+    ) -> Bank | GraphBackend:
         """Open the bank of that name, create it if there is none, and return it.
 
         `backend` stores the graph instead of the bank, and is returned: an object, or a class or object with its
@@ -336,10 +338,12 @@ class Workspace:
 
         Raise `NotFoundError` if there is no such bank, and `BusyError` if another process uses it.
         """
-    async def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
+    async def repair_graph(
+        self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> GraphRepair:
         """Remove dangling ties: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
     async def repair_graph_async(
-        self, repo_id: str, callback: Callback_of_graph_care | None = None, *, dry_run: bool = False
+        self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False
     ) -> None:
         """Do the same in the background."""
     def resume(
@@ -382,12 +386,12 @@ class Workspace:
         """
     async def validate_episodic(
         self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
-    ) -> Summary:
+    ) -> GraphValidation:
         """Lower the reward of knowledge that has no sources or differs from them: `checked`, `grounded`, `penalized`,
         `orphaned`.
         """
     async def validate_episodic_async(
-        self, repo_id: str, callback: Callback_of_graph_care | None = None, *, dry_run: bool = False
+        self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False
     ) -> None:
         """Do the same in the background."""
 
@@ -1119,7 +1123,7 @@ class BankGraph:
         config: Config | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> dict[str, Any]:
+    ) -> GraphCleanup:
         """Merge facts with a common tag, and procedures with a common intent, that say nearly the same.
 
         The best one stays; the others are archived.
@@ -1165,14 +1169,14 @@ class BankGraph:
         config: Config | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> dict[str, Any]:
+    ) -> GraphCleanup:
         """Archive nodes of little value, and tags and intents without edges."""
-    async def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+    async def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> GraphRepair:
         """Remove edges to missing nodes, and archive tags and intents without edges."""
     async def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None: ...
     async def validate(
         self, *, config: Config | None = None, dry_run: bool = False, progress: Progress | None = None
-    ) -> dict[str, Any]:
+    ) -> GraphValidation:
         """Lower the rewards of knowledge without sources or far from them, for as long as this lasts."""
 
 class Hooks:

@@ -78,7 +78,7 @@ class Findings:
 
     def within(self, parameter: str, problem: PieriaError) -> None:
         """Add the problems of a section that was checked separately."""
-        for one in (problem, *problem.errors):
+        for one in problem.all_errors():
             reason = getattr(one, "reason", one.message)
             self._found.append(ConfigError(f"{parameter}.{reason}", hint=one.hint))
 

@@ -85,6 +85,7 @@ from pieria.errors.root import (
     PieriaError,
     Unknown,
     UnknownError,
+    raise_or_return,
 )
 from pieria.errors.storage import (
     BusyError,
@@ -143,6 +144,7 @@ __all__ = [
     "UnknownError",
     "UnreachableError",
     "UnsuitableError",
+    "raise_or_return",
 ]
 
 # Tracebacks should show the public import path.

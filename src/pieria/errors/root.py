@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
-from typing import Any, ClassVar, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
 
 from pieria.errors.description import counted, described
+
+T = TypeVar("T")
 
 
 def jsonable(value: object) -> Any:
@@ -74,9 +76,17 @@ class PieriaError(Exception):
         return str(self.args[0])
 
     def __str__(self) -> str:
-        if not self.errors or self.message == self._default_message():
+        if not self.errors or self._lists_others():
             return self.message
         return f"{self.message} (and {counted(len(self.errors), 'further problem')})"
+
+    def all_errors(self) -> list[PieriaError]:
+        """Return this error and all in its ``errors``, at any depth. One that only lists others is left out."""
+        further = [one for error in self.errors for one in error.all_errors()]
+        return further if self._lists_others() else [self, *further]
+
+    def _lists_others(self) -> bool:
+        return bool(self.errors) and self.message == self._default_message()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the error as JSON: code, message, retryable, hint, its own fields, and any further ``errors``."""
@@ -94,6 +104,13 @@ class PieriaError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild from all state: the default uses ``args`` alone, which fails for keyword fields."""
         return _remade, (type(self), self.args, dict(self.__dict__))
+
+
+def raise_or_return(outcome: T | BaseException) -> T:
+    """Raise what a callback received if it is an error, and return it otherwise."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
 
 
 class Invalid(PieriaError):

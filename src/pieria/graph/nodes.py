@@ -18,9 +18,11 @@ from pieria.record.time import instant, system_clock
 EDGES = tuple(Edge)
 ARROW = " → "
 """Separates the observation from the action in a text."""
+SHOWN = 60
+"""Characters of a text that a node prints."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Node:
     """The fields of all types. `links` are ids by edge type; every type is always present."""
 
@@ -33,6 +35,11 @@ class Node:
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", _every_type(self.links))
         object.__setattr__(self, "created_at", instant(self.created_at, "created_at"))
+
+    def __repr__(self) -> str:
+        """Return the type, the id and the beginning of the text: a vector would fill the screen."""
+        more = "…" if len(self.text) > SHOWN else ""
+        return f"<{type(self).__name__} {self.id}: {self.text[:SHOWN]!r}{more}>"
 
     @property
     def text(self) -> str:
@@ -49,7 +56,7 @@ class Node:
         return replace(self, links={edge: tied - gone for edge, tied in self.links.items()})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Episodic(Node):
     """One step: the observation, the action, and how well it served the subgoal."""
 
@@ -66,7 +73,7 @@ class Episodic(Node):
         return f"{self.observation}{ARROW}{self.action}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Semantic(Node):
     """A fact with its confidence: from 0, inferred, to 1, stated explicitly."""
 
@@ -79,7 +86,7 @@ class Semantic(Node):
         return self.proposition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Procedural(Node):
     """What to do under a condition, the expected outcome, and how well it went: `return_score` from 0 to 1."""
 
@@ -94,7 +101,7 @@ class Procedural(Node):
         return self.instruction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Subgoal(Node):
     """The aim of a trajectory, on the way to the goal of its episode."""
 
@@ -107,7 +114,7 @@ class Subgoal(Node):
         return self.description
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Source(Node):
     """The origin of a step: its episode, its number there, and the original text."""
 
@@ -121,7 +128,7 @@ class Source(Node):
         return self.plain_text or f"step {self.step_index} of {self.episode_id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tag(Node):
     """A concept that facts are found by."""
 
@@ -133,7 +140,7 @@ class Tag(Node):
         return self.label
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Intent(Node):
     """A purpose that procedures are found by."""
 

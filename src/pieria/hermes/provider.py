@@ -117,7 +117,7 @@ class PieriaProvider:
         try:
             Joined(agent_of(self._said), chosen.options_in(self._home)).banks.close()
         except PieriaError as problem:
-            return "; ".join(f"{one.message} {one.hint or ''}".strip() for one in (problem, *problem.errors))
+            return "; ".join(f"{one.message} {one.hint or ''}".strip() for one in problem.all_errors())
         except OSError as problem:
             return f"Pieria cannot be used here: {problem}"
         return ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pieria.graph.backend import GraphBackend
 from pieria.graph.value_function import checked_types
 from pieria.graph.view import Look, tended
-from pieria.learning.upkeep import Progress, Telling, Worth, idle, spanned, used_of
+from pieria.learning.upkeep import GraphCleanup, Progress, Telling, Worth, idle, spanned, used_of
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
@@ -32,7 +32,7 @@ def decay(
     progress: Progress | None = None,
     repo_id: str | None = None,
     clock: Clock = system_clock,
-) -> dict[str, Any]:
+) -> GraphCleanup:
     """Archive nodes of these types whose value is below the threshold, then the tags and intents left without ties.
 
     Nodes younger than `min_age_hours`, sources of other nodes and nodes that upkeep may not forget stay. A node's
@@ -63,5 +63,6 @@ def decay(
                 *telling.done_with(graph.put_away_idle, orphans),
             ]
         skipped = len(faded) + len(orphans) - len(gone)
-        summary |= {"checked": checked, "deleted": len(gone), "deleted_ids": gone, "skipped": skipped}
-    return summary
+        done = GraphCleanup(checked=checked, deleted=len(gone), deleted_ids=gone, skipped=skipped)
+        summary.update(done)
+    return done

@@ -12,7 +12,7 @@ from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
 from pieria.graph.similarity import EXACT, directions
 from pieria.graph.view import Look, Tended, tended
-from pieria.learning.upkeep import Progress, Telling, spanned
+from pieria.learning.upkeep import GraphValidation, Progress, Telling, spanned
 from pieria.record import check
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def validate(
     dry_run: bool = False,
     progress: Progress | None = None,
     repo_id: str | None = None,
-) -> dict[str, Any]:
+) -> GraphValidation:
     """Check that facts and procedures have source steps with similar vectors.
 
     The penalties of `config.episodic_validation` are subtracted once, even over many runs, and returned when the
@@ -48,8 +48,15 @@ def validate(
             moved = {look.id: owed[judged[look.id]] for look in page if _differs(look, owed[judged[look.id]])}
             changed += len(moved) if dry_run or not moved else len(graph.penalize(moved))
             telling.more(len(page))
-        summary |= {"checked": counted.total(), **{name: counted[name] for name in owed}, "changed": changed}
-    return summary
+        done = GraphValidation(
+            checked=counted.total(),
+            grounded=counted[GROUNDED],
+            penalized=counted[WEAK],
+            orphaned=counted[ORPHANED],
+            changed=changed,
+        )
+        summary.update(done)
+    return done
 
 
 def _differs(look: Look, owed: float) -> bool:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pieria.graph.backend import GraphBackend
 from pieria.graph.changeset import Tie
 from pieria.graph.nodes import NODE_TYPES
 from pieria.graph.view import Tended, pages, tended
-from pieria.learning.upkeep import Progress, Telling, idle, spanned
+from pieria.learning.upkeep import GraphRepair, Progress, Telling, idle, spanned
 from pieria.record import check
 
 
 def repair(
     backend: GraphBackend, *, dry_run: bool = False, progress: Progress | None = None, repo_id: str | None = None
-) -> dict[str, Any]:
+) -> GraphRepair:
     """Remove ties to missing nodes, archive tags and intents without ties, and delete metadata of missing nodes.
 
     A bank archives; every other backend deletes. `leftovers` counts metadata without a node.
@@ -35,15 +33,16 @@ def repair(
                 telling.more(len(page))
             gone = telling.done_with(graph.put_away_idle, orphans)
             forgotten = telling.done_with(graph.forget, leftovers)
-        summary |= {
-            "checked": len(known),
-            "repaired_nodes": len({one for one, _, _ in dangling if one in known}),
-            "dangling_refs": refs,
-            "orphans_deleted": len(gone),
-            "orphan_ids": gone,
-            "leftovers": len(forgotten),
-        }
-    return summary
+        done = GraphRepair(
+            checked=len(known),
+            repaired_nodes=len({one for one, _, _ in dangling if one in known}),
+            dangling_refs=refs,
+            orphans_deleted=len(gone),
+            orphan_ids=gone,
+            leftovers=len(forgotten),
+        )
+        summary.update(done)
+    return done
 
 
 def _dangling(graph: Tended, known: set[str]) -> list[Tie]:

@@ -12,7 +12,7 @@ from pieria.graph.backend import GraphBackend
 from pieria.graph.similarity import EXACT, directions
 from pieria.graph.view import Look, Pair, Statement, Tended, tended
 from pieria.learning.likeness import ROUTES, StatementWords, may_join, routes, words_of
-from pieria.learning.upkeep import Progress, Telling, Worth, idle, spanned
+from pieria.learning.upkeep import GraphCleanup, Progress, Telling, Worth, idle, spanned
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
@@ -44,7 +44,7 @@ def consolidate(
     progress: Progress | None = None,
     repo_id: str | None = None,
     clock: Clock = system_clock,
-) -> dict[str, Any]:
+) -> GraphCleanup:
     """Fold each fact or procedure into a better one that is more similar than the threshold; on a tie the older stays.
 
     Nodes that differ in a name, a number, a time, a path, a negation or an opposite are never merged. A procedure needs
@@ -66,8 +66,9 @@ def consolidate(
         if not dry_run:
             gone = [*telling.done_with(graph.fold, pairs), *telling.done_with(graph.put_away_idle, orphans)]
         skipped = len(pairs) + len(orphans) - len(gone)
-        summary |= {"checked": len(ranked), "deleted": len(gone), "deleted_ids": gone, "skipped": skipped}
-    return summary
+        done = GraphCleanup(checked=len(ranked), deleted=len(gone), deleted_ids=gone, skipped=skipped)
+        summary.update(done)
+    return done
 
 
 def _ranked(graph: Tended, worth: Worth) -> tuple[list[Look], list[StatementWords]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pieria import telemetry
 from pieria.config import usual
@@ -23,6 +23,39 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], object]
 ROUTING = ("tag", "intent")
+
+
+class GraphCleanup(TypedDict):
+    """What a consolidation or a decay did, or in a dry run would do."""
+
+    checked: int
+    deleted: int
+    deleted_ids: list[str]
+    """Archived in a bank; deleted in every other backend."""
+    skipped: int
+    """Nodes that changed meanwhile, and wait for the next run."""
+
+
+class GraphValidation(TypedDict):
+    """How many facts and procedures have fitting sources, and how many rewards changed."""
+
+    checked: int
+    grounded: int
+    penalized: int
+    orphaned: int
+    changed: int
+
+
+class GraphRepair(TypedDict):
+    """What a repair removed, or in a dry run would remove."""
+
+    checked: int
+    repaired_nodes: int
+    dangling_refs: int
+    orphans_deleted: int
+    orphan_ids: list[str]
+    leftovers: int
+    """Metadata without a node."""
 
 
 class Worth:

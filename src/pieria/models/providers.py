@@ -132,10 +132,12 @@ RERANKER_PROVIDERS: Mapping[str, Provider] = {
 # --- embedders
 
 
-def embedder(chosen: object = None, *, models: Path, options: Mapping[str, Any] | None = None) -> Embedder:
+def embedder(
+    chosen: object = None, *, models: Path | None = None, options: Mapping[str, Any] | None = None
+) -> Embedder:
     """Return the embedder of a name, an embedding, or a function of a list of texts.
 
-    `models` is the folder of installed models. Loads and connects nothing before the first text.
+    `models` is the folder of installed models; a name needs it. Loads and connects nothing before the first text.
     """
     given = dict(options or {})
     prefixes = {name: given.pop(name) for name in _PREFIXES if name in given}
@@ -145,8 +147,10 @@ def embedder(chosen: object = None, *, models: Path, options: Mapping[str, Any] 
     return chosen if isinstance(chosen, Embedder) else Embedder(_embedding(chosen, models, given), **prefixes)
 
 
-def _embedding(chosen: object, models: Path, options: Mapping[str, Any]) -> Embedding:
+def _embedding(chosen: object, models: Path | None, options: Mapping[str, Any]) -> Embedding:
     if chosen is None or isinstance(chosen, str):
+        if models is None:
+            raise InputError("models", "the folder of installed models, for an embedder by name", None)
         name = settled(AUTO if chosen is None else chosen, models)
         kind, _, model = checked_name(name).partition(":")
         provider = PROVIDERS.get(kind)

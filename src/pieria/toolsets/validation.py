@@ -71,7 +71,7 @@ def _all_of(problems: list[InputError]) -> InputError:
 
 def violations(error: PieriaError) -> list[dict[str, Any]]:
     """Return the wrong parameters for an envelope: the error itself, then those in its `errors`."""
-    found = [one for one in (error, *error.errors) if isinstance(one, InputError | PrivacyError)]
+    found = [one for one in error.all_errors() if isinstance(one, InputError | PrivacyError)]
     return [
         {"parameter": one.parameter, "expected": one.expected, "received": one.received, "hint": one.hint}
         for one in found

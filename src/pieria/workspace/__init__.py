@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
@@ -29,6 +29,7 @@ from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.record.trust import AGENT, GIVEN
 from pieria.record.zones import settled_zone
+from pieria.runtime.fair_lock import Turns
 from pieria.workspace.config import config_for_session, config_of, names_in, refuse_backend
 from pieria.workspace.doubt import doubts_about as doubts_about
 from pieria.workspace.doubt import finding_of, say_once
@@ -134,12 +135,11 @@ def copy(
     named = {} if bank is None else {"bank": check_bank_name(bank)}
     source = Workspace(data, {**given, **named})
     own = source.resolved.settings
-    target = _elsewhere(to, given)
     kept = own.bank if name is None else check_bank_name(name, "name")
     way = Way(own.durability, own.busy_seconds, source.clock, seal=seal_of(source.resolved))
     spot = source.place.at(own.bank)
     refuse_doubted(source.resolved, spot)
-    return copy_bank(spot, target.at(kept), way, progress)
+    return copy_bank(spot, _elsewhere(to, given).at(kept), way, progress)
 
 
 def remove_bank(
@@ -292,12 +292,12 @@ class Workspace(Recalling):
         way = Way(settings.durability, settings.busy_seconds, self.clock, doubted, seal_of(self.resolved))
         return remove_bank(spot, way, dry_run=dry_run)
 
-    def close(self, session_id: str | None = None) -> None:
+    def close(self, session_id: str | EllipsisType = ...) -> None:
         """Close every bank and repository opened here and deliver the remaining notifications. Safe to call twice.
 
-        With a session's id, close only that session's episode.
+        With a session's id, close only that session's episode. None is no id, and raises `InputError`.
         """
-        if session_id is not None:
+        if session_id is not ...:
             self.session(session_id).close()
             return
         if self._is_inherited:
@@ -422,7 +422,7 @@ class Workspace(Recalling):
 
         graph = bank.graph
         return Repository(
-            graph, graph.apply_changeset, bank, bank.close, nothing_told, lambda: bank.sessions.opened, serving
+            graph, graph.apply_changeset, bank, bank.close, nothing_told, lambda: bank.sessions.opened, serving, Turns()
         )
 
     def _config_of(self, own: object) -> Config | None:

@@ -5,29 +5,25 @@ They run in the order of the requests; writes and recalls do not wait for them. 
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria import telemetry
-from pieria.errors import InputError, PieriaError
 from pieria.notifier import fitting
 from pieria.record.time import Clock
 from pieria.runtime.fair_lock import Turns
+from pieria.workspace.behind import Callback, checked_callback, run_behind
 
 if TYPE_CHECKING:
+    from pieria.learning.upkeep import GraphCleanup, GraphRepair, GraphValidation
     from pieria.store.protocol import Progress
     from pieria.workspace.repositories import Repository
 
-log = logging.getLogger(__name__)
-
 KNOWLEDGE = ("semantic", "procedural")
-Summary = dict[str, Any]
-Callback = Callable[[Any], object]
-"""Gets the summary, or the error if there is none."""
-Care = Callable[["Repository"], Summary]
+Done = TypeVar("Done", bound=Mapping[str, Any])
+Care = Callable[["Repository"], Done]
 
 
 class GraphCare:
@@ -43,7 +39,7 @@ class GraphCare:
 
     def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
-    ) -> Summary:
+    ) -> GraphCleanup:
         """Merge facts that share a tag, and procedures that share an intent, if they say nearly the same.
 
         The summary has `checked`, `deleted`, `deleted_ids` and `skipped`.
@@ -64,7 +60,7 @@ class GraphCare:
         *,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> Summary:
+    ) -> GraphCleanup:
         """Archive nodes of low value: `checked`, `deleted`, `deleted_ids`."""
         return self._cared(repo_id, self._decaying(threshold, node_types, dry_run=dry_run, progress=progress))
 
@@ -80,7 +76,9 @@ class GraphCare:
         """Do the same in the background."""
         self._cared_behind(repo_id, self._decaying(threshold, node_types, dry_run=dry_run), callback)
 
-    def validate_episodic(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
+    def validate_episodic(
+        self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> GraphValidation:
         """Lower the reward of knowledge that has no sources or differs from them: `checked`, `grounded`, `penalized`,
         `orphaned`.
         """
@@ -90,7 +88,7 @@ class GraphCare:
         """Do the same in the background."""
         self._cared_behind(repo_id, self._validating(dry_run=dry_run), callback)
 
-    def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
+    def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> GraphRepair:
         """Remove dangling ties: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
         return self._cared(repo_id, self._repairing(dry_run=dry_run, progress=progress))
 
@@ -100,29 +98,29 @@ class GraphCare:
 
     # --- what each comes to
 
-    def _consolidating(self, threshold: float, **told: Any) -> Care:
+    def _consolidating(self, threshold: float, **told: Any) -> Care[GraphCleanup]:
         from pieria.learning.semantic_consolidator import consolidate
 
         return self._care("consolidation_completed", partial(consolidate, threshold=threshold, clock=self.clock), told)
 
-    def _decaying(self, threshold: float, node_types: Sequence[str], **told: Any) -> Care:
+    def _decaying(self, threshold: float, node_types: Sequence[str], **told: Any) -> Care[GraphCleanup]:
         from pieria.learning.decay import decay
 
         asked = partial(decay, threshold=threshold, node_types=node_types, clock=self.clock)
         return self._care("decay_completed", asked, told)
 
-    def _validating(self, **told: Any) -> Care:
+    def _validating(self, **told: Any) -> Care[GraphValidation]:
         from pieria.learning.episodic_validation import validate
 
         return self._care("validation_completed", validate, told)
 
-    def _repairing(self, **told: Any) -> Care:
+    def _repairing(self, **told: Any) -> Care[GraphRepair]:
         from pieria.learning.graph_repair import repair
 
         return self._care("repair_completed", lambda backend, _, **more: repair(backend, **more), told)
 
-    def _care(self, event: str, run: Callable[..., Summary], told: dict[str, Any]) -> Care:
-        def care(found: Repository) -> Summary:
+    def _care(self, event: str, run: Callable[..., Done], told: dict[str, Any]) -> Care[Done]:
+        def care(found: Repository) -> Done:
             done = run(found.backend, found.config, repo_id=found.id, **told)
             if not told["dry_run"]:
                 tell = found.tell if found.bank is None else found.bank.core.tell
@@ -133,41 +131,15 @@ class GraphCare:
 
     # --- whose turn it is
 
-    def _cared(self, repo_id: str, care: Care) -> Summary:
+    def _cared(self, repo_id: str, care: Care[Done]) -> Done:
         self._repository(repo_id)
         return self._in_turn(repo_id, self._turn(repo_id), care)
 
-    def _cared_behind(self, repo_id: str, care: Care, callback: Callback | None) -> None:
-        if callback is not None and not callable(callback):
-            raise InputError("callback", "a function that takes the result", callback)
+    def _cared_behind(self, repo_id: str, care: Care[Any], callback: Callback | None) -> None:
+        checked_callback(callback)
         self._repository(repo_id)
         turn = self._turn(repo_id)
-        behind = partial(self._heard, repo_id, turn, care, callback)
-        try:
-            threading.Thread(target=behind, name="pieria-graph-care", daemon=True).start()
-        except RuntimeError as problem:
-            log.info(
-                "graph upkeep of %s runs in the calling thread, since no other could be started: %s", repo_id, problem
-            )
-            behind()
-
-    def _heard(self, repo_id: str, turn: tuple[Turns, object], care: Care, callback: Callback | None) -> None:
-        outcome: Any
-        try:
-            outcome = self._in_turn(repo_id, turn, care)
-        except PieriaError as problem:
-            if callback is None:
-                log.warning("graph upkeep of %s failed: %s", repo_id, problem)
-            outcome = problem
-        except Exception as problem:
-            log.exception("graph upkeep of %s failed unexpectedly", repo_id)
-            outcome = problem
-        if callback is None:
-            return
-        try:
-            callback(outcome)
-        except Exception:
-            log.exception("a callback failed on the result of graph upkeep of %s", repo_id)
+        run_behind(f"graph upkeep of {repo_id}", partial(self._in_turn, repo_id, turn, care), callback)
 
     def _turn(self, repo_id: str) -> tuple[Turns, object]:
         with self._turns_lock:
@@ -175,7 +147,7 @@ class GraphCare:
         _tell(repo_id, "enqueue", active=0)
         return turns, turns.take()
 
-    def _in_turn(self, repo_id: str, turn: tuple[Turns, object], care: Care) -> Summary:
+    def _in_turn(self, repo_id: str, turn: tuple[Turns, object], care: Care[Done]) -> Done:
         turns, place = turn
         with turns.at(place):
             _tell(repo_id, "maintenance_start", active=1)

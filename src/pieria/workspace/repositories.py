@@ -19,6 +19,8 @@ from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.banks import check_bank_name
 from pieria.runtime import forks
+from pieria.runtime.fair_lock import Turns
+from pieria.workspace.behind import Callback, checked_callback, run_behind
 from pieria.workspace.graph_care import GraphCare
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class Repository(NamedTuple):
     tell: Tell
     sessions: Callable[[], OpenSessions]
     serving: Callable[[], Serving]
+    writes: Turns
+    """The queue of writes in the background."""
     id: str = ""
     config: Config | None = None
 
@@ -102,13 +106,13 @@ class Repositories(GraphCare):
     def open_repo(
         self,
         repo_id: str,
-        backend: object = None,
+        backend: GraphBackend | type[GraphBackend] | tuple[object, Mapping[str, Any]] | Mapping[str, Any] | None = None,
         config: object = None,
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
         prompts: Mapping[str, OwnPrompt] | None = None,
-    ) -> object:
+    ) -> Bank | GraphBackend:
         """Open the bank of that name, create it if there is none, and return it.
 
         `backend` stores the graph instead of the bank, and is returned: an object, or a class or object with its
@@ -122,9 +126,9 @@ class Repositories(GraphCare):
         id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier, "prompts": prompts}
         given = {name: value for name, value in own.items() if value is not None}
-        backend, given = self._backend_of(backend, given)
+        chosen, given = self._backend_of(backend, given)
         with self._opened_once(id), telemetry.during("repo.open", repo_id=id):
-            opened = self._bank_under(id, given) if backend is None else self._backend_under(id, backend, given)
+            opened = self._bank_under(id, given) if chosen is None else self._backend_under(id, chosen, given)
             opened = opened._replace(id=id, config=self._config_of(config))
             with self._repositories_lock:
                 self._repositories[id] = opened
@@ -179,25 +183,48 @@ class Repositories(GraphCare):
             raise UnavailableError("repo_id", "only banks keep receipts", hint="Open it without a backend.")
         return bank.sessions.ingest(trajectory)
 
+    def apply_changeset_async(self, repo_id: str, changeset: Changeset, callback: Callback | None = None) -> None:
+        """Apply in the background; the callback gets `applied`.
+
+        Writes in the background are made in their order, and `close` and `close_repo` wait for them.
+        """
+        self._write_behind(repo_id, "applied", lambda found: found.apply(changeset), callback)
+
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """Delete nodes with their metadata and ties."""
-        from pieria.graph.guard import named_errors, original_of
+        _delete(self._repository(repo_id), _listed(node_ids))
 
-        found = self._repository(repo_id)
-        backend = original_of(found.backend)
-        ids = [node_ids] if isinstance(node_ids, str) else list(node_ids)
-        with (
-            named_errors(backend, "delete_nodes"),
-            telling(found.tell, "delete_nodes", "nodes_deleted", node_ids=ids),
-        ):
-            backend.delete_nodes(ids)
+    def delete_nodes_async(self, repo_id: str, node_ids: Sequence[str], callback: Callback | None = None) -> None:
+        """Delete in the background, like `apply_changeset_async`; the callback gets `deleted`."""
+        ids = _listed(node_ids)
+        self._write_behind(repo_id, "deleted", lambda found: _delete(found, ids), callback)
+
+    def _write_behind(
+        self, repo_id: str, done: str, write: Callable[[Repository], None], callback: Callback | None
+    ) -> None:
+        checked_callback(callback)
+        # Take the place in the queue before anybody can close the repository.
+        with self._repositories_lock:
+            found = self._found(repo_id)
+            place = found.writes.take()
+
+        def run() -> str:
+            with found.writes.at(place):
+                write(found)
+            return done
+
+        run_behind(f"a write to {repo_id}", run, callback)
 
     def _backend(self, repo_id: str) -> GraphBackend:
         return self._repository(repo_id).backend
 
     def _repository(self, repo_id: str) -> Repository:
         with self._repositories_lock:
-            found = self._repositories.get(repo_id) if isinstance(repo_id, str) else None
+            return self._found(repo_id)
+
+    def _found(self, repo_id: str) -> Repository:
+        """Return the repository. The caller holds the lock."""
+        found = self._repositories.get(repo_id) if isinstance(repo_id, str) else None
         if found is None or not found.is_open:
             raise _not_open(repo_id)
         return found
@@ -274,15 +301,30 @@ class Repositories(GraphCare):
             if callable(close):
                 close()
 
-        return Repository(made, apply, None, close_all, tell, lambda: sessions, self._serving(id, own))
+        return Repository(made, apply, None, close_all, tell, lambda: sessions, self._serving(id, own), Turns())
 
 
 def _close(repository: Repository) -> None:
-    """Close the repository, unless another thread has closed its bank."""
-    if not repository.is_open:
-        return
-    with telemetry.during("repo.close", repo_id=repository.id):
-        repository.close()
+    """Close the repository after its writes in the background, unless another thread has closed its bank."""
+    with repository.writes.at(repository.writes.take()):
+        if repository.is_open:
+            with telemetry.during("repo.close", repo_id=repository.id):
+                repository.close()
+
+
+def _listed(node_ids: Sequence[str]) -> list[str]:
+    return [node_ids] if isinstance(node_ids, str) else list(node_ids)
+
+
+def _delete(repository: Repository, ids: Sequence[str]) -> None:
+    from pieria.graph.guard import named_errors, original_of
+
+    backend = original_of(repository.backend)
+    with (
+        named_errors(backend, "delete_nodes"),
+        telling(repository.tell, "delete_nodes", "nodes_deleted", node_ids=ids),
+    ):
+        backend.delete_nodes(ids)
 
 
 def _begun(id: str, backend: object) -> GraphBackend:

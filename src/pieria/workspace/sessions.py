@@ -7,11 +7,12 @@ the rules.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pieria.errors import NotFoundError
 from pieria.notifier import Event
 from pieria.record import check
+from pieria.workspace.behind import Callback
 from pieria.workspace.repositories import Repositories
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pieria.sessions.session import Session
     from pieria.sessions.state import SessionState
 
-Callback = Callable[[Any], object]
 T = TypeVar("T")
 
 

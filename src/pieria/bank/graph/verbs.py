@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pieria import telemetry
 from pieria.bank.graph.cache import whole
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.bank.graph.search import GraphSearch
     from pieria.config import Config
+    from pieria.learning.upkeep import GraphCleanup, GraphRepair, GraphValidation
 
+Done = TypeVar("Done", bound=Mapping[str, Any])
 EDGES = tuple(Edge)
 ALL = 2**53
 """More than a bank holds."""
@@ -252,7 +254,7 @@ class BankGraph:
         config: Config | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> dict[str, Any]:
+    ) -> GraphCleanup:
         """Merge facts with a common tag, and procedures with a common intent, that say nearly the same.
 
         The best one stays; the others are archived.
@@ -279,7 +281,7 @@ class BankGraph:
         config: Config | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> dict[str, Any]:
+    ) -> GraphCleanup:
         """Archive nodes of little value, and tags and intents without edges."""
         from pieria.learning.decay import decay
 
@@ -298,7 +300,7 @@ class BankGraph:
 
     def validate(
         self, *, config: Config | None = None, dry_run: bool = False, progress: Progress | None = None
-    ) -> dict[str, Any]:
+    ) -> GraphValidation:
         """Lower the rewards of knowledge without sources or far from them, for as long as this lasts."""
         from pieria.learning.episodic_validation import validate
 
@@ -306,14 +308,14 @@ class BankGraph:
         done = validate(graph, config or bank.core.config, dry_run=dry_run, progress=progress, repo_id=bank.name)
         return self._told("validation_completed", done, dry_run)
 
-    def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+    def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> GraphRepair:
         """Remove edges to missing nodes, and archive tags and intents without edges."""
         from pieria.learning.graph_repair import repair
 
         done = repair(self._bank.graph, dry_run=dry_run, progress=progress, repo_id=self._bank.name)
         return self._told("repair_completed", done, dry_run)
 
-    def _told(self, event: str, done: dict[str, Any], dry_run: bool) -> dict[str, Any]:
+    def _told(self, event: str, done: Done, dry_run: bool) -> Done:
         """Notify of the result, except for a dry run."""
         if not dry_run:
             self._bank.core.tell(event, **fitting(event, done))

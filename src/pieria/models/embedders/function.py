@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import CodeType
 from typing import Any
 
 from pieria.errors import AdapterError, InputError, PieriaError
@@ -14,7 +16,7 @@ Function = Callable[[list[str]], Sequence[Sequence[float]]]
 class FunctionEmbedding(OwnEmbedding):
     """Wraps a function. `name` and `version` identify its vectors in a store: change one when the function changes.
 
-    The default name is that of the function. A lambda or a partial has none, so it needs a `name`.
+    The default name is that of the function, or of an object's class.
     """
 
     def __init__(
@@ -23,7 +25,9 @@ class FunctionEmbedding(OwnEmbedding):
         if not callable(function):
             raise InputError("function", "a callable that takes a list of texts", function)
         self._function = function
-        self.identity = Identity(f"function:{name or _name_of(function)}", dimension, {"version": version})
+        further = {} if name else _marks_of(function)
+        decides = {"version": version, **further}
+        self.identity = Identity(f"function:{name or _name_of(function)}", dimension, decides)
 
     def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
         model = self.identity.model
@@ -42,9 +46,26 @@ class FunctionEmbedding(OwnEmbedding):
         return EmbeddingResponse(vectors, model)
 
 
-def _name_of(function: Function) -> str:
-    named = getattr(function, "__qualname__", "")
-    if not named or "<lambda>" in named:
-        hint = "Write it with `def`, or give it a name: pieria.models.embedder(function, options={'name': …})."
-        raise InputError("embedder", "a function that has a name", function, hint=hint)
-    return f"{getattr(function, '__module__', '')}.{named}"
+def _name_of(function: Any) -> str:
+    if isinstance(function, partial):
+        return _name_of(function.func)
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _marks_of(function: Any) -> dict[str, Any]:
+    """Return what tells lambdas of one place apart, and partials of one function: their names do not."""
+    if isinstance(function, partial):
+        told = [*function.args, *(item for pair in sorted(function.keywords.items()) for item in pair)]
+        plain = [repr(value) for value in told if isinstance(value, str | int | float)]
+        return {"arguments": plain, **_marks_of(function.func)}
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_name != "<lambda>":
+        return {}
+    return {"reads": sorted({*code.co_freevars, *_words_in(code)})}
+
+
+def _words_in(code: CodeType) -> set[str]:
+    """Return the names and texts in the code: unlike its bytes, they are the same in every Python."""
+    inner = [_words_in(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return {*code.co_names, *(text for text in code.co_consts if isinstance(text, str))}.union(*inner)

@@ -107,7 +107,7 @@ def _held(folder: Path) -> dict[str, Any]:
     try:
         held = options.options_in(folder)
     except ConfigError as problem:
-        every = [{"message": one.message, "hint": one.hint} for one in (problem, *problem.errors)]
+        every = [{"message": one.message, "hint": one.hint} for one in problem.all_errors()]
         return {"bank": None, "options": None, "problems": every}
     return {"bank": held.bank_for("", "", ""), "options": asdict(held), "problems": []}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,7 +84,7 @@ def graph_repair(call: Call, /, dry_run: bool) -> None:
     _shown(call, done, "orphan_ids", dry_run, f"{told}, {done['checked']:,} checked")
 
 
-def _shown(call: Call, done: dict[str, Any], ids: str | None, dry_run: bool, told: str) -> None:
+def _shown(call: Call, done: Mapping[str, Any], ids: str | None, dry_run: bool, told: str) -> None:
     listed: list[str] = [] if ids is None else done[ids]
 
     def people() -> Parts:
