@@ -87,15 +87,21 @@ class Summary:
         }
 
 
-def free_id(reader: Reader, group: Sequence[Memory]) -> str | None:
-    """Return the id of a group's summary; None if it has one. A removed summary leaves its id in use."""
+def summary_ids(reader: Reader, groups: Sequence[Group]) -> list[str | None]:
+    """Return the id for the summary of each group; None if a group that came without its summary has one already.
+
+    A removed summary leaves its id in use.
+    """
+    found: dict[int, str | None] = {
+        place: group.held.id for place, group in enumerate(groups) if group.held is not None
+    }
     for number in count():
-        id = _id_of(group, number)
-        held = reader.states([id]).get(id)
-        if held is None:
-            return id
-        if not held.state.ended:
-            return None
+        ids = {place: _id_of(group.members, number) for place, group in enumerate(groups) if place not in found}
+        if not ids:
+            return [found[place] for place in range(len(groups))]
+        held = reader.states(ids.values())
+        found |= {place: id for place, id in ids.items() if id not in held}
+        found |= {place: None for place, id in ids.items() if id in held and not held[id].state.ended}
     raise AssertionError("numbers end")
 
 
@@ -170,12 +176,11 @@ def content_of(summary: Summary) -> dict[str, Any]:
 
 
 def changes(
-    reader: Reader, summary: Summary, draft: Draft, settled: Collection[str], now: int, place: str
+    held: Mapping[str, Stored], summary: Summary, draft: Draft, settled: Collection[str], now: int, place: str
 ) -> Changeset | None:
-    """Return the changeset; None if a source was changed, so that a later sleep retries. `settled` are ids of
-    sources."""
-    held = reader.states([memory.id for memory in summary.sources])
-    if any(is_changed(memory, held.get(memory.id)) for memory in summary.sources) or reader.states([summary.id]):
+    """Return the changeset; None if a source was changed, so that a later sleep retries. `held` are the present states
+    of the summary and its sources, `settled` are ids of sources."""
+    if any(is_changed(memory, held.get(memory.id)) for memory in summary.sources) or summary.id in held:
         return None
     write = first_write(draft, summary.id, now, place)
     changeset = Changeset("sleep", writes=[write._replace(state=write.state._replace(tier="kept"))])
@@ -246,13 +251,17 @@ def said_before(reader: Reader, now: int) -> list[Memory]:
     return list(islice(chain.from_iterable(selected(reader, asked)), REMEMBERED))
 
 
-def number_due(reader: Reader, now: int, *, force: bool) -> int:
-    """Return how many memories are due: those old enough, and the oldest of too many; with `force` all."""
+def number_due(reader: Reader, now: int, *, force: bool) -> tuple[int, int]:
+    """Return how many memories are due, and how many are not yet.
+
+    Due are those old enough, and the oldest of too many; with `force` all.
+    """
     asked = fresh(now)
     whole = sum(reader.count(asked).values())
     if force:
-        return whole
-    return max(sum(reader.count(asked.having(until=now - RESTS_HOURS * HOUR)).values()), whole - PRESSURE)
+        return whole, 0
+    number = max(sum(reader.count(asked.having(until=now - RESTS_HOURS * HOUR)).values()), whole - PRESSURE)
+    return number, whole - number
 
 
 def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | None) -> Due:
@@ -262,8 +271,8 @@ def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | Non
     and starts over at the end.
     """
     asked = fresh(now)
-    number = ahead = number_due(reader, now, force=force)
-    young = sum(reader.count(asked).values()) - number
+    number, young = number_due(reader, now, force=force)
+    ahead = number
     if after is not None and number > limit:
         ahead -= sum(reader.count(asked.having(until=after[0])).values())
     else:

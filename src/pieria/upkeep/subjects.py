@@ -8,11 +8,12 @@ measures are relative to the notes themselves, so no embedder needs thresholds o
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import heapify, heappop, heapreplace
+from itertools import chain
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,13 +36,17 @@ MOST_WORDS = 8.0
 """The most that the shared words of one sort count."""
 SITTING = 2.0
 """What it counts, in deviations, that two notes were written in one sitting."""
+LIMITS = (MOST_WORDS * NAMED, MOST_WORDS * RARE, MOST_WORDS * USUAL, SITTING)
+"""The most that what two notes share counts, by its sort."""
 ALIKE = 4.0
 """A note that is less like all others than this, in deviations, keeps its own company."""
 NEIGHBOURS = 16
 """The notes that a note is known by."""
 WINDOW = 2_048
 """Notes before a note that it is compared with."""
-BLOCK = 512
+BLOCK, STEP, PAIRS = 512, 64, 4_096
+"""Notes whose vectors and words are compared at a time, and pairs whose company is."""
+ROUNDING = 1e-9
 COMMON_IN = (20, 80)
 """A word in more notes of a window than a third, but at least and at most so many, tells no subject."""
 TOGETHER = 0.3
@@ -54,7 +59,7 @@ alone."""
 SHRUNK = 20
 """Notes of nothing that the mean of the vectors counts as well, so that in a small bank it is not a subject."""
 SAMPLE = 2_000
-_NAME = re.compile(r"(?<=[^\W_],\s)[^\W\d_a-z]\w+|(?<=[^\W_]\s)[^\W\d_a-z]\w+|\w*[a-z][A-Z]\w*|\w+[-_./]\w*\d\w*")
+_NAME = re.compile(r"\b(?:(?<=[^\W_],\s)[^\W\d_a-z]\w+|(?<=[^\W_]\s)[^\W\d_a-z]\w+|\w*[a-z][A-Z]\w*|\w+[-_./]\w*\d\w*)")
 
 
 class Spread(NamedTuple):
@@ -78,12 +83,9 @@ class Note:
 def note_of(memory: Memory, sitting: int | None = None) -> Note:
     text = f"{memory.title or ''} {memory.text[:READ]}"
     labels = " ".join((*memory.tags, *memory.entities))
-    said = frozenset(term for term in terms(f"{text} {labels}") if _tells(term))
+    telling = {*terms(f"{text} {labels}")} - STOP_WORDS - TIMES
+    said = frozenset(term for term in telling if len(term) > 2 and term[0].isalpha())
     return Note(said, frozenset(terms(f"{' '.join(_NAME.findall(text))} {labels}")) & said, sitting)
-
-
-def _tells(term: str) -> bool:
-    return len(term) > 2 and term[0].isalpha() and term not in STOP_WORDS and term not in TIMES
 
 
 def subjects(
@@ -97,9 +99,9 @@ def subjects(
     if len(notes) < 2:
         return []
     closest = _closest(notes, vectors, prior)
-    company = _company(len(notes), closest, ALIKE if vectors.any() else ALIKE / 2)
+    company = _company(closest, ALIKE if vectors.any() else ALIKE / 2)
     clusters = _Clusters(company, before)
-    clusters.join(closest)
+    clusters.join()
     return sorted(sorted(group) for group in clusters.groups() if len(group) > 1)
 
 
@@ -134,22 +136,34 @@ def _closest(notes: Sequence[Note], vectors: Matrix, prior: Spread | None) -> _C
     words = _Words(notes)
     kept = min(NEIGHBOURS, count - 1)
     found: list[tuple[Indices, Indices, Matrix]] = []
-    for begin in range(0, count, BLOCK):
+    for begin, alike in _products(centred):
         end, first = min(begin + BLOCK, count), max(0, begin - WINDOW)
-        alike = (centred[begin:end] @ centred[first:end].T - spread.middle) / spread.width
+        np.subtract(alike, spread.middle, out=alike)
+        np.divide(alike, spread.width, out=alike)
         alike[~has[begin:end]] = 0
         alike[:, ~has[first:end]] = 0
-        for number in range(begin, end):
-            row = alike[number - begin, : number - first]
-            row += words.shared(number, first)
-            np.maximum(row, 0, out=row)
-            near = np.argpartition(row, -kept)[-kept:] if len(row) > kept else np.arange(len(row))
-            near = near[row[near] > 0]
-            found.append((np.full(len(near), number), near + first, row[near] ** 2))
-        if begin % WINDOW == 0:
-            words.forget(begin - WINDOW)
+        # Words are counted in up to one more window.
+        counted = max(0, (begin - BLOCK) // WINDOW * WINDOW - WINDOW)
+        for start in range(begin, end, STEP):
+            rows = np.arange(start, min(start + STEP, end))
+            part = alike[rows - begin, : rows[-1] + 1 - first]
+            part += words.shared(rows, first, counted)
+            part[:, start - first :] = np.tril(part[:, start - first :], -1)
+            near = np.argpartition(part, -kept)[:, -kept:]
+            weights = np.take_along_axis(part, near, 1)
+            row, column = np.nonzero(weights > 0)
+            found.append((rows[row], near[row, column] + first, weights[row, column] ** 2))
     one, other, weight = (np.concatenate(part) for part in zip(*found, strict=True))
     return _nearest(count, kept, np.r_[one, other], np.r_[other, one], np.r_[weight, weight])
+
+
+def _products(centred: Matrix) -> Iterator[tuple[int, Matrix]]:
+    """Yield the first note of each block, and the products of the block's vectors with those of the window before."""
+    count = len(centred)
+    for start in range(0, count, WINDOW):
+        begins = range(start, min(start + WINDOW, count), BLOCK)
+        # Threads of numpy's library stay busy for a while after each product, so make several in a row.
+        yield from [(at, centred[at : at + BLOCK] @ centred[max(0, at - WINDOW) : at + BLOCK].T) for at in begins]
 
 
 def _centred(vectors: Matrix, prior: Spread | None) -> tuple[Matrix, Spread, NDArray[np.bool_]]:
@@ -159,7 +173,8 @@ def _centred(vectors: Matrix, prior: Spread | None) -> tuple[Matrix, Spread, NDA
     has = np.any(vectors != 0, axis=1)
     count = int(has.sum())
     shared = vectors[has].sum(axis=0) / (count + SHRUNK)
-    centred = np.where(has[:, None], vectors - shared, 0).astype(np.float32)
+    centred: Matrix = vectors - shared
+    centred[~has] = 0
     centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9)
     own = spread_of(centred[has])
     if own is None or prior is None:
@@ -173,7 +188,8 @@ def _nearest(count: int, kept: int, one: Indices, other: Indices, weight: Matrix
     """Return the heaviest pairs of each note."""
     import numpy as np
 
-    order = np.lexsort((-weight, one))
+    # A positive float is in the order of its bits, and one key sorts faster than two.
+    order = np.argsort((one << 32) - weight.view(np.uint32), kind="stable")
     one, other, weight = one[order], other[order], weight[order]
     starts = np.searchsorted(one, np.arange(count))
     rank = np.arange(len(one)) - starts[one]
@@ -186,57 +202,74 @@ def _nearest(count: int, kept: int, one: Indices, other: Indices, weight: Matrix
 
 
 class _Words:
-    """How much the words that a note shares with earlier ones tell."""
+    """How much the words that notes share tell, and their sitting. Each is a sign, and has a number."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
         import numpy as np
 
-        self._notes, self._numpy = notes, np
-        found = Counter(word for note in notes for word in note.words)
-        small = {word for note in notes for word in note.words - note.names}
-        usual = _usual()
-        total = len(notes)
-        self._weights: dict[str, tuple[int, float]] = {}
-        for word, number in found.items():
-            sort, weight = (2, USUAL) if word in usual else (0, NAMED) if word not in small else (1, RARE)
-            if number > 1:
-                self._weights[word] = sort, weight * log(total / number) if total > number else weight * log(2)
-        self._seen: defaultdict[str, list[int]] = defaultdict(list)
-        self._sittings: defaultdict[int, list[int]] = defaultdict(list)
+        told = _told(notes)
+        numbers = {sign: number for number, sign in enumerate(told)}
+        each = [[numbers[sign] for sign in (*note.words, note.sitting) if sign in numbers] for note in notes]
+        lengths = np.array(list(map(len, each)))
+        self._count = len(notes)
+        self._sorts = np.array([sort for sort, _ in told.values()], np.int64)
+        self._weights = np.array([weight for _, weight in told.values()], np.float32)
+        # The signs of one note after another. In the sorted keys, the notes of one sign follow another.
+        self._starts = np.r_[0, np.cumsum(lengths)]
+        self._signs = np.fromiter(chain.from_iterable(each), np.int64, self._starts[-1])
+        keys = self._signs * self._count + np.repeat(np.arange(self._count), lengths)
+        order = np.argsort(keys)
+        self._keys = keys[order]
+        self._places = np.empty_like(order)
+        self._places[order] = np.arange(len(order))
 
-    def shared(self, number: int, first: int) -> Matrix:
-        """Return the weight of what is shared with each note from `first` to before `number`."""
-        np = self._numpy
-        sums = np.zeros((3, number - first), np.float32)
+    def shared(self, rows: Indices, first: int, counted: int) -> Matrix:
+        """Return a line for each note of `rows`: what it shares with each earlier note from `first`.
+
+        A word in too many notes from `counted` tells nothing.
+        """
+        import numpy as np
+
+        held = slice(self._starts[rows[0]], self._starts[rows[-1] + 1])
+        signs, places = self._signs[held], self._places[held]
+        note = np.repeat(rows, np.diff(self._starts[rows[0] : rows[-1] + 2]))
+        sorts = self._sorts[signs]
         least, most = COMMON_IN
-        tells = max(least, min(most, (number - first) // 3))
-        for word in self._notes[number].words:
-            held = self._weights.get(word)
-            if held is None:
-                continue
-            places = self._seen[word]
-            if places and len(places) <= tells:
-                near = np.array(places) - first
-                sums[held[0], near[near >= 0]] += held[1]
-            places.append(number)
-        limits = MOST_WORDS * np.array([[NAMED], [RARE], [USUAL]], np.float32)
-        shared: Matrix = np.minimum(sums, limits).sum(axis=0)
-        sitting = self._notes[number].sitting
-        if sitting is not None:
-            near = np.array(self._sittings[sitting], np.int64) - first
-            shared[near[near >= 0]] += SITTING
-            self._sittings[sitting].append(number)
-        return shared
+        tells = np.clip((note - first) // 3, least, most)
+        tells[sorts == len(LIMITS) - 1] = self._count
+        known = places - np.searchsorted(self._keys, signs * self._count + counted)
+        near = np.searchsorted(self._keys, signs * self._count + first)
+        lengths = np.where(known <= tells, places - near, 0)
+        ends = np.cumsum(lengths)
+        others = self._keys[np.arange(lengths.sum()) + np.repeat(near - ends + lengths, lengths)] % self._count
+        width = rows[-1] + 1 - first
+        cells = np.repeat((note - rows[0]) * width - first, lengths) + others
+        sorts, weights = np.repeat(sorts, lengths), np.repeat(self._weights[signs], lengths)
+        shared = np.zeros(len(rows) * width, np.float32)
+        sums = np.zeros_like(shared)
+        # Few cells have a sum, so all others stay untouched.
+        for sort, limit in enumerate(LIMITS):
+            some = sorts == sort
+            at = cells[some]
+            np.add.at(sums, at, weights[some])
+            shared[at] += np.minimum(sums[at], np.float32(limit))
+            sums[at] = 0
+        return shared.reshape(len(rows), width)
 
-    def forget(self, before: int) -> None:
-        """Drop what lies before the window."""
-        if before > 0:
-            for word, places in list(self._seen.items()):
-                kept = [place for place in places if place >= before]
-                if kept:
-                    self._seen[word] = kept
-                else:
-                    del self._seen[word]
+
+def _told(notes: Sequence[Note]) -> dict[str | int | None, tuple[int, float]]:
+    """Return the sort and weight of each word and each sitting of several notes."""
+    found = Counter(chain.from_iterable(note.words for note in notes))
+    small = set(chain.from_iterable(note.words - note.names for note in notes))
+    usual = _usual()
+    total = len(notes)
+    told: dict[str | int | None, tuple[int, float]] = {}
+    for word, number in found.items():
+        if number > 1:
+            sort, weight = (2, USUAL) if word in usual else (0, NAMED) if word not in small else (1, RARE)
+            told[word] = sort, weight * log(total / number) if total > number else weight * log(2)
+    sittings = Counter(note.sitting for note in notes if note.sitting is not None)
+    return told | {sitting: (3, SITTING) for sitting, number in sittings.items() if number > 1}
 
 
 @cache
@@ -245,28 +278,55 @@ def _usual() -> frozenset[str]:
     return frozenset(terms(" ".join(COMMON)))
 
 
-def _company(count: int, closest: _Closest, least: float) -> list[dict[int, float]]:
-    """Return for each note the notes it is alike to, itself included, as a vector of length 1."""
+class _Company(NamedTuple):
+    """The notes that each note is alike to, itself last, and how much: each line of weights is a vector of length 1."""
+
+    others: Indices
+    weights: NDArray[np.float64]
+
+
+def _company(closest: _Closest, least: float) -> _Company:
     import numpy as np
 
     own = np.maximum(0.5 * closest.alike.max(axis=1), least**2)
     length = np.sqrt((closest.alike.astype(np.float64) ** 2).sum(axis=1) + own**2)
-    rows = []
-    for number in range(count):
-        row = dict(zip(closest.others[number].tolist(), (closest.alike[number] / length[number]).tolist(), strict=True))
-        rows.append(
-            {other: weight for other, weight in row.items() if weight > 0} | {number: own[number] / length[number]}
-        )
-    return rows
+    others = np.c_[closest.others, np.arange(len(own))]
+    return _Company(others, np.c_[closest.alike, own] / length[:, None])
+
+
+def _likely_pairs(company: _Company, grouped: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of a note and an earlier one that it is alike to, without those that keep too different company.
+
+    Pairs with a note of `grouped` are all among them: the company of their groups is not known here.
+    """
+    import numpy as np
+
+    number, place = np.nonzero(company.weights > 0)
+    other = company.others[number, place]
+    number, other = number[other < number], other[other < number]
+    width = company.others.shape[1]
+    for start in range(0, len(number), PAIRS):
+        one, two = number[start : start + PAIRS], other[start : start + PAIRS]
+        same = company.others[one][:, :, None] == company.others[two][:, None, :]
+        pair, cell = np.divmod(np.flatnonzero(same), width * width)
+        left, right = np.divmod(cell, width)
+        shared = company.weights[one[pair], left] * company.weights[two[pair], right]
+        near = np.bincount(pair, shared, len(one)) >= TOGETHER - ROUNDING
+        near |= grouped[one] | grouped[two]
+        yield from zip(one[near].tolist(), two[near].tolist(), strict=True)
 
 
 class _Clusters:
     """Groups that grow by the closest pair first, as long as all of the two keep the same company on average."""
 
-    def __init__(self, company: Sequence[Mapping[int, float]], before: Sequence[Sequence[int]]) -> None:
-        self._sums: dict[int, dict[int, float]] = {number: dict(row) for number, row in enumerate(company)}
-        self._members = {number: [number] for number in range(len(company))}
-        self._of = list(range(len(company)))
+    def __init__(self, company: _Company, before: Sequence[Sequence[int]]) -> None:
+        self._company = company
+        self._sums = [
+            {other: weight for other, weight in zip(*row, strict=True) if weight > 0}
+            for row in zip(company.others.tolist(), company.weights.tolist(), strict=True)
+        ]
+        self._members = {number: [number] for number in range(len(self._sums))}
+        self._of = list(range(len(self._sums)))
         self._fixed: set[int] = set()
         for group in before:
             first, *others = group
@@ -277,14 +337,15 @@ class _Clusters:
     def groups(self) -> Iterable[list[int]]:
         return self._members.values()
 
-    def join(self, closest: _Closest) -> None:
+    def join(self) -> None:
+        import numpy as np
+
         queue = []
-        for number, (others, alike) in enumerate(zip(closest.others.tolist(), closest.alike.tolist(), strict=True)):
-            for other, weight in zip(others, alike, strict=True):
-                if weight > 0 and other < number:
-                    near = self._closeness(self._of[number], self._of[other])
-                    if near >= TOGETHER:
-                        queue.append((-near, number, other))
+        grouped = np.array([len(self._members[group]) > 1 for group in self._of])
+        for number, other in _likely_pairs(self._company, grouped):
+            near = self._closeness(self._of[number], self._of[other])
+            if near >= TOGETHER:
+                queue.append((-near, number, other))
         heapify(queue)
         while queue:
             promised, number, other = queue[0]
@@ -292,7 +353,7 @@ class _Clusters:
             near = self._closeness(one, two) if one != two and self._may_join(one, two) else 0.0
             if near < TOGETHER:
                 heappop(queue)
-            elif -near > promised + 1e-9:
+            elif -near > promised + ROUNDING:
                 heapreplace(queue, (-near, number, other))
             else:
                 heappop(queue)
@@ -317,8 +378,9 @@ class _Clusters:
         if len(self._members[one]) < len(self._members[other]):
             one, other = other, one
         sums = self._sums[one]
-        for number, weight in self._sums.pop(other).items():
+        for number, weight in self._sums[other].items():
             sums[number] = sums.get(number, 0.0) + weight
+        self._sums[other] = {}
         moved = self._members.pop(other)
         self._members[one] += moved
         for number in moved:

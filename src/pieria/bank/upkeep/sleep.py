@@ -6,9 +6,10 @@ An interrupted sleep keeps its finished groups, and the next one continues.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.results.upkeep import Failure, Slept
@@ -18,13 +19,14 @@ from pieria.bank.write.update import next_version
 from pieria.errors import JobError, PieriaError
 from pieria.language.packs import pack
 from pieria.record import check
-from pieria.record.changeset import Changeset, Record, Write
+from pieria.record.changeset import Changeset, Record, Stored, Write
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.trust import AGENT
+from pieria.runtime.garbage import without_collection
 from pieria.store.protocol import Progress, Reader, Writer
 from pieria.upkeep import groups as grouping
 from pieria.upkeep import promotion, sleep
@@ -123,7 +125,7 @@ class Sleep:
         self._tally["young"] = due.young
         after, ahead, left = due.after, due.ahead, self._limit
         while min(ahead, left) > 0 and self.stopped is None:
-            with core.reading() as reader:
+            with core.reading() as reader, without_collection():
                 memories = sleep.due_part(reader, now, after, min(PART, ahead, left))
                 before = sleep.said_before(reader, now) if memories else []
                 growing = list(self._growing(reader)) if memories else []
@@ -148,8 +150,10 @@ class Sleep:
         vectors: Vectors,
         again: dict[str, Any],
     ) -> None:
-        groups = grouping.grouped(memories, vectors, growing, _prior(self._bank.core.embedding.embedder))
-        settled = promotion.settled(memories, before, vectors, again)
+        prior = _prior(self._bank.core.embedding.embedder)
+        with without_collection():
+            groups = grouping.grouped(memories, vectors, growing, prior)
+            settled = promotion.settled(memories, before, vectors, again)
         self._settled = frozenset(one.memory.id for one in settled)
         self._whole += len(groups)
         self._act_on_each(groups, self._sum_up)
@@ -164,19 +168,30 @@ class Sleep:
             self._bank.core.apply(lambda writer: promotion.changes(writer, settled, "sleep", tier="settled"))
         self._add(settled=(*self.slept.settled, *settled))
 
-    def _act_on_each(self, groups: Sequence[Group], act: Callable[[Group], None]) -> None:
-        """Act on each group. An interrupted sleep keeps what is finished."""
+    def _act_on_each(self, groups: Sequence[Group], act: Callable[[Group, str | None], None]) -> None:
+        """Act on each group, with the id for its summary. An interrupted sleep keeps what is finished."""
+        # The rules take less time for a summary than its write; a model's words are written at once.
+        by_rules = self._bank.core.llm is None
+        at_once = WRITTEN_AT_ONCE if by_rules else 1
         try:
-            for group in groups:
-                self._attempt(group, act)
+            for start in range(0, len(groups), at_once):
+                with without_collection() if by_rules else nullcontext():
+                    self._act_on_batch(groups[start : start + at_once], act)
         finally:
             self._write()
 
-    def _attempt(self, group: Group, act: Callable[[Group], None]) -> None:
+    def _act_on_batch(self, groups: Sequence[Group], act: Callable[[Group, str | None], None]) -> None:
+        with self._bank.core.reading() as reader:
+            ids = sleep.summary_ids(reader, groups)
+        for group, id in zip(groups, ids, strict=True):
+            self._attempt(group, partial(act, group, id))
+        self._write()
+
+    def _attempt(self, group: Group, act: Callable[[], None]) -> None:
         """Act on a group. A temporary error (a budget, an unreachable server) ends the sleep; any other, the group."""
         try:
             if self.stopped is None:
-                act(group)
+                act()
             else:
                 self._leave_for_later(group)
         except PieriaError as problem:
@@ -193,30 +208,27 @@ class Sleep:
             self._add(failed=(*self.slept.failed, Failure(ids, problem.message)))
             self._unsummarized.update(ids)
 
-    def _sum_up(self, group: Group) -> None:
-        if not self._is_worded(group):
+    def _sum_up(self, group: Group, id: str | None) -> None:
+        if not self._is_worded(group, id):
             self._tally["short"] += len(group.members)
 
-    def _is_worded(self, group: Group) -> bool:
+    def _is_worded(self, group: Group, id: str | None) -> bool:
         """Word the summary of a group, and return False if it would only repeat its sources."""
-        if group.held is None:
-            with self._bank.core.reading() as reader:
-                id = sleep.free_id(reader, group.members)
-        else:
-            id = group.held.id
         if id is None:
             self._leave_for_later(group)
             return True
-        made = sleep.summary_of(id, group, self._bank.mind, self._bank.zone)
-        if made is None:
+        summary = sleep.summary_of(id, group, self._bank.mind, self._bank.zone)
+        if summary is None:
             return False
-        summary = replace(made, text=self._bank.core.screen(check.text(made.text, "text"), "text").text)
-        draft = self._bank.core.screening.draft(checked(sleep.new_memory(summary)))
+        draft = self._drafted(summary)
+        if draft.text != summary.text:
+            summary = replace(summary, text=draft.text)
+            draft = self._drafted(summary)
         self._waiting.append((summary, draft))
-        # The rules take less time for a summary than its write; a model's words are written at once.
-        if self._bank.core.llm is not None or len(self._waiting) >= WRITTEN_AT_ONCE:
-            self._write()
         return True
+
+    def _drafted(self, summary: Summary) -> Draft:
+        return self._bank.core.screening.draft(checked(sleep.new_memory(summary)))
 
     def _write(self) -> None:
         """Write the summaries that wait. Those with a source that has changed meanwhile are left."""
@@ -225,12 +237,14 @@ class Sleep:
 
         def plan(writer: Writer) -> tuple[Changeset, list[Summary]]:
             whole, kept = Changeset("sleep"), []
+            place = f"{self._bank.name}/{sleep.SUMMARY}"
+            ids = [id for summary, _ in waiting for id in (summary.id, *(source.id for source in summary.sources))]
+            states = writer.states(ids)
             for summary, draft in waiting:
                 if summary.held is not None:
-                    change = self._renewed(writer, summary, summary.held)
+                    change = self._renewed(writer, states, summary, summary.held)
                 else:
-                    place = f"{self._bank.name}/{sleep.SUMMARY}"
-                    change = sleep.changes(writer, summary, draft, self._settled, core.now(), place)
+                    change = sleep.changes(states, summary, draft, self._settled, core.now(), place)
                 if change is not None:
                     whole.writes += change.writes
                     whole.links += change.links
@@ -243,18 +257,17 @@ class Sleep:
             for summary, _ in waiting:
                 self._fail(Group(summary.sources), problem)
             return
+        self._add(summaries=(*self.slept.summaries, *kept))
+        self._tally["invented"] += sum(bool(summary.invented) for summary in kept)
         ids = {summary.id for summary in kept}
-        for summary, _ in waiting:
-            if summary.id in ids:
-                self._tally["invented"] += bool(summary.invented)
-                self._add(summaries=(*self.slept.summaries, summary))
-            else:
-                self._tally["changed"] += len(summary.sources)
-                self._leave_for_later(Group(summary.sources))
+        for summary in (summary for summary, _ in waiting if summary.id not in ids):
+            self._tally["changed"] += len(summary.sources)
+            self._leave_for_later(Group(summary.sources))
 
-    def _renewed(self, writer: Writer, summary: Summary, before: Memory) -> Changeset | None:
+    def _renewed(
+        self, writer: Writer, states: Mapping[str, Stored], summary: Summary, before: Memory
+    ) -> Changeset | None:
         """Return the change that puts another text into a summary, with links to its present sources."""
-        states = writer.states([before.id, *(source.id for source in summary.sources)])
         held = states.get(before.id)
         if held is None or held.state.ended or held.state.row != before.row:
             return None
@@ -307,11 +320,11 @@ class Sleep:
     def _renew(self, groups: Sequence[Group]) -> None:
         self._act_on_each(groups, self._renew_one)
 
-    def _renew_one(self, group: Group) -> None:
+    def _renew_one(self, group: Group, id: str | None) -> None:
         """Word a summary again from the sources that are left; remove it if they are too few or too short for one."""
         assert group.held is not None
         enough = len(group.members) >= grouping.LEAST - 1
-        if not (enough and self._is_worded(group)) and not group.held.pinned:
+        if not (enough and self._is_worded(group, id)) and not group.held.pinned:
             self._tally["baseless"] += 1
             if not self._dry_run:
                 self._let_go(group.held, group.members)
@@ -337,7 +350,7 @@ class Sleep:
 
     def _shorten(self, aged: Sequence[tuple[Memory, int]]) -> None:
         for memory, level in aged:
-            self._attempt(Group([memory]), lambda _, memory=memory, level=level: self._shorten_one(memory, level))  # type: ignore[misc]
+            self._attempt(Group([memory]), partial(self._shorten_one, memory, level))
 
     def _shorten_one(self, memory: Memory, level: int) -> None:
         made = sleep.shortened(memory, level, self._bank.mind, self._bank.zone)
@@ -411,7 +424,8 @@ REASONS = {
 
 def _state(reader: Reader, now: int, force: bool) -> list[int]:
     """Return numbers that differ once a sleep would find anything else."""
-    return [reader.head().seq, sleep.number_due(reader, now, force=force), int(force)]
+    number, _ = sleep.number_due(reader, now, force=force)
+    return [reader.head().seq, number, int(force)]
 
 
 def _place(reader: Reader) -> sleep.Place | None:
@@ -435,5 +449,5 @@ def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:
     found: Vectors = {}
     for start in range(0, len(memories), AT_ONCE):
         held = reader.vectors([memory.row for memory in memories[start : start + AT_ONCE]], "passage")
-        found.update({row: min(vectors, key=lambda each: each[0])[1] for row, vectors in held.items()})
+        found.update({row: vectors[0][1] for row, vectors in held.items()})
     return found

@@ -5,7 +5,7 @@ This applies to every change, through any verb. When a source is narrowed, memor
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterable
 
 from pieria.record.changeset import Changeset, State, Write
 from pieria.record.link import DRAWN_FROM, End, LinkRow
@@ -18,27 +18,29 @@ SEEN_BY_NOBODY = "no caller may see both it and one of its sources"
 
 def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
     """Bound the states in a changeset, and add derived memories that have to follow."""
-    planned = {write.state.id: number for number, write in enumerate(changeset.writes)}
+    lineage = _Lineage(reader, changeset)
     touched = _moved(reader, changeset)
     touched.update(row.source for row in changeset.links if row.relation == DRAWN_FROM and row.source_is == "memory")
-    waiting = deque(touched)
+    waiting = list(touched)
     seen: set[str] = set()
-    tied = _tied_in(changeset)
     while waiting:
-        id = waiting.popleft()
-        state = _state(reader, changeset, planned, id)
-        if state is None:
-            continue
-        bound = state
-        for source in _ends(reader, tied, id, upwards=True):
-            source_state = _state(reader, changeset, planned, source)
-            if source_state is not None and not bound.ended:
-                bound = bounded(bound, source_state)
-        if bound != state:
-            _write(changeset, planned, bound)
-        if id not in seen or bound != state:
-            seen.add(id)
-            waiting += _ends(reader, tied, id, upwards=False)
+        lineage.load(waiting)
+        following: list[str] = []
+        for id in waiting:
+            state = lineage.state(id)
+            if state is None:
+                continue
+            bound = state
+            for source in lineage.sources(id):
+                source_state = lineage.state(source)
+                if source_state is not None and not bound.ended:
+                    bound = bounded(bound, source_state)
+            if bound != state:
+                lineage.write(bound)
+            if id not in seen or bound != state:
+                seen.add(id)
+                following += lineage.derived(id)
+        waiting = following
 
 
 def _moved(reader: Reader, changeset: Changeset) -> set[str]:
@@ -90,43 +92,52 @@ def baseless(held: State) -> str | None:
     return None
 
 
-def _state(reader: Reader, changeset: Changeset, planned: dict[str, int], id: str) -> State | None:
-    if id in planned:
-        return changeset.writes[planned[id]].state
-    held = reader.states([id]).get(id)
-    return None if held is None else held.state
+class _Lineage:
+    """Memories with their sources and what is derived from them, as they are after the changeset."""
 
+    def __init__(self, reader: Reader, changeset: Changeset) -> None:
+        self._reader, self._writes = reader, changeset.writes
+        self._planned = {write.state.id: number for number, write in enumerate(changeset.writes)}
+        self._held: dict[str, State | None] = {}
+        self._pairs: dict[str, dict[str, tuple[str, str]]] = {}
+        """Of each loaded id, its links: (derived id, source) by the link's id."""
+        self._changed: dict[str, list[LinkRow]] = {}
+        for row in changeset.links:
+            if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
+                for id in (row.source, row.target):
+                    self._changed.setdefault(id, []).append(row)
 
-def _write(changeset: Changeset, planned: dict[str, int], state: State) -> None:
-    if state.id in planned:
-        number = planned[state.id]
-        changeset.writes[number] = changeset.writes[number]._replace(state=state)
-    else:
-        planned[state.id] = len(changeset.writes)
-        changeset.writes.append(Write(state))
+    def load(self, ids: Iterable[str]) -> None:
+        """Read the links of these ids, and the states that `state` returns for them and their sources."""
+        new = {id: dict[str, tuple[str, str]]() for id in ids if id not in self._pairs}
+        for link in self._reader.links([End("memory", id) for id in new], DRAWN_FROM) if new else ():
+            if link.source.what == link.target.what == "memory":
+                for id in new.keys() & {link.source.name, link.target.name}:
+                    new[id][link.id] = link.source.name, link.target.name
+        for id, pairs in new.items():
+            for row in self._changed.get(id, ()):
+                pairs[row.id] = row.source, row.target
+                if row.ended:
+                    del pairs[row.id]
+        self._pairs |= new
+        ends = {id for pairs in new.values() for pair in pairs.values() for id in pair}
+        unread = (ends | new.keys()) - self._planned.keys() - self._held.keys()
+        held = self._reader.states(unread) if unread else {}
+        self._held |= {id: held[id].state if id in held else None for id in unread}
 
+    def state(self, id: str) -> State | None:
+        return self._writes[self._planned[id]].state if id in self._planned else self._held[id]
 
-def _tied_in(changeset: Changeset) -> dict[str, list[LinkRow]]:
-    """Return the source links in a changeset, by either end."""
-    tied: dict[str, list[LinkRow]] = {}
-    for row in changeset.links:
-        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
-            for id in (row.source, row.target):
-                tied.setdefault(id, []).append(row)
-    return tied
+    def write(self, state: State) -> None:
+        if state.id in self._planned:
+            number = self._planned[state.id]
+            self._writes[number] = self._writes[number]._replace(state=state)
+        else:
+            self._planned[state.id] = len(self._writes)
+            self._writes.append(Write(state))
 
+    def sources(self, id: str) -> list[str]:
+        return [target for source, target in self._pairs[id].values() if source == id]
 
-def _ends(reader: Reader, tied: dict[str, list[LinkRow]], id: str, *, upwards: bool) -> list[str]:
-    """Return the sources of an id or, downwards, the memories derived from it, after the changeset."""
-    links = {
-        link.id: (link.source.name, link.target.name)
-        for link in reader.links([End("memory", id)], DRAWN_FROM)
-        if link.source.what == link.target.what == "memory"
-    }
-    for row in tied.get(id, ()):
-        links[row.id] = (row.source, row.target)
-        if row.ended:
-            del links[row.id]
-    if upwards:
-        return [target for source, target in links.values() if source == id]
-    return [source for source, target in links.values() if target == id]
+    def derived(self, id: str) -> list[str]:
+        return [source for source, target in self._pairs[id].values() if target == id]

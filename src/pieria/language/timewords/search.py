@@ -19,6 +19,7 @@ from pieria.record.time import instant
 DIRECTIONS = ("in", "before", "after")
 
 _WORD = re.compile(rf"[^\W{UNSPACED}]+")
+_DIGIT = re.compile(r"\d")
 _NO_START = frozenset("@#/\\$€£_&=.+")
 _HAS_A_YEAR = frozenset({"year", "turn", "year_turn"})
 _LOOKED_BACK = 60
@@ -75,15 +76,21 @@ def timewords(text: str, *, now: datetime, zone: tzinfo = UTC, language: Languag
     currency, a unit or more digits.
     """
     words: list[TimeWord] = []
-    for word in _Search(text, instant(now, "now"), zone, language).found():
+    low, moment = lowered(text), instant(now, "now")
+    # Most texts have no word that a time begins with.
+    if language.openers.isdisjoint(_WORD.findall(low)) and not _DIGIT.search(low):
+        return words
+    for word in _Search(low, moment, zone, language).found():
         if not words or word.start >= words[-1].end:
             words.append(word)
     return words
 
 
 class _Search:
+    """A search of a text in lower case."""
+
     def __init__(self, text: str, now: datetime, zone: tzinfo, language: Language) -> None:
-        self._text = lowered(text)
+        self._text = text
         self._in = language
         self._zone = zone
         self._calendar = Calendar(language, now.astimezone(zone).replace(tzinfo=None), now.replace(tzinfo=None))

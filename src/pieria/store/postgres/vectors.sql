@@ -109,9 +109,9 @@ WHERE NOT EXISTS (
       AND s.session = o.session AND {company}
 )
 
--- name: turn_of
-SELECT row, session, scope, at, author, channel, status, valid_from, valid_until, ended FROM state
-WHERE bank = %(bank)s AND id = %(1)s AND known_until = 9223372036854775807 AND session IS NOT NULL
+-- name: turns_of
+SELECT id, row, session, scope, at, author, channel, status, valid_from, valid_until, ended FROM state
+WHERE bank = %(bank)s AND id = ANY(%(1)s::text[]) AND known_until = 9223372036854775807 AND session IS NOT NULL
 
 -- name: turn_of_row
 SELECT row FROM state

@@ -59,7 +59,8 @@ class VectorRows:
 
     def turns_closed(self, changeset: Changeset) -> list[Turn | None]:
         """Return for each write the turn that it closes, or None. Must be called before the changeset is written."""
-        return [None if write.fresh else self._turn_of(write.state.id) for write in changeset.writes]
+        turns = self._turns_of([write.state.id for write in changeset.writes if not write.fresh])
+        return [None if write.fresh else turns.get(write.state.id) for write in changeset.writes]
 
     def follow(self, changeset: Changeset, rows: Sequence[int], closed: Sequence[Turn | None]) -> None:
         """Mark as pending what the changeset makes necessary, and store the vectors it brings."""
@@ -104,9 +105,9 @@ class VectorRows:
         """Return (entry, row) of the windows of other turns that contain it."""
         return self._session.execute(self._sql["windows_with"], (row,)).fetchall()
 
-    def _turn_of(self, id: str) -> Turn | None:
-        found = self._session.execute(self._sql["turn_of"], (id,)).fetchone()
-        return None if found is None else Turn(*found)
+    def _turns_of(self, ids: Sequence[str]) -> dict[str, Turn]:
+        found = self._session.execute(self._sql["turns_of"], (self._session.listed(ids),)) if ids else ()
+        return {id: Turn(*values) for id, *values in found}
 
     def _note_around(self, turns: Iterable[Turn]) -> None:
         self._note({(row, "window"): None for turn in turns for row in self._beside(turn)})
@@ -130,7 +131,7 @@ class VectorRows:
         """Delete everything derived from these memories. Must be called while they still exist."""
         erased: list[int] = []
         for id in ids:
-            turn = self._turn_of(id)
+            turn = self._turns_of([id]).get(id)
             for row, _ in self._session.execute(self._session.statements("queries.sql")["rows_of"], (id,)).fetchall():
                 windows = self._windows_with(row)
                 self._remove([entry for entry, _ in windows] + self._entries("entries_of_row", row))

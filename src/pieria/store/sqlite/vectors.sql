@@ -97,9 +97,10 @@ WHERE NOT EXISTS (
       AND s.session = o.session AND {company}
 )
 
--- name: turn_of
-SELECT row, session, scope, at, author, channel, status, valid_from, valid_until, ended FROM state
-WHERE id = ? AND known_until = 9223372036854775807 AND session IS NOT NULL
+-- name: turns_of
+SELECT s.id, s.row, s.session, s.scope, s.at, s.author, s.channel, s.status, s.valid_from, s.valid_until, s.ended
+FROM json_each(?) j CROSS JOIN state s ON s.id = j.value
+WHERE s.known_until = 9223372036854775807 AND s.session IS NOT NULL
 
 -- name: turn_of_row
 SELECT row FROM state WHERE row = ? AND known_until = 9223372036854775807 AND ended = '' AND session IS NOT NULL

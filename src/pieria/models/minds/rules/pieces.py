@@ -37,7 +37,8 @@ def bare(line: str) -> str:
 
 def length(text: str) -> int:
     """Return the number of words; a very long word counts as several."""
-    return sum(1 + len(word) // _SIGNS for word in text.split())
+    words = text.split()
+    return len(words) + sum([len(word) // _SIGNS for word in words if len(word) >= _SIGNS])
 
 
 def clipped(text: str, words: int) -> str:

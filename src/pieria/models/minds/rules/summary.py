@@ -61,6 +61,8 @@ class _Sentence:
     """How much its tokens count."""
     costs: list[int] = field(default_factory=list)
     """The words that its beginnings take in the summary."""
+    dated: list[bool] = field(default_factory=list)
+    """Whether its beginnings have a relative time, and so need the date."""
     taken: int = 0
     """The number of its clauses in the summary."""
 
@@ -107,19 +109,31 @@ def _sentences(said: Sequence[Said]) -> Iterator[_Sentence]:
 
 
 def _weight(text: str) -> float:
-    if len({term for term in terms(text) if term not in STOP_WORDS}) < TELLING:
+    if not _is_informative(text):
         return 0.0
     low = lowered(text[:CUT_IN])
     if begins_with_cue("passing.greetings", low):
         return IDLE
-    if _cue("decisions").search(low) or _cue("open").search(low):
+    if _matters().search(low):
         return MATTERS
     return IDLE if text.endswith(("?", "？")) else 1.0
 
 
+def _is_informative(text: str) -> bool:
+    """Return whether a sentence has enough terms. Mostly its first words tell."""
+    found: set[str] = set()
+    for word in text.split():
+        found |= {*terms(word)} - STOP_WORDS
+        if len(found) >= TELLING:
+            return True
+    return False
+
+
 @cache
-def _cue(key: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(pack('clauses')[key].split())})\b")
+def _matters() -> re.Pattern[str]:
+    """Return the pattern of what makes a sentence a decision or an open question."""
+    cues = [cue for key in ("decisions", "open") for cue in pack("clauses")[key].split()]
+    return re.compile(rf"\b(?:{'|'.join(cues)})\b")
 
 
 @cache
@@ -131,95 +145,115 @@ def _cuts() -> re.Pattern[str]:
     )
 
 
+class _Word(NamedTuple):
+    """What is known of a word in any text."""
+
+    key: str
+    """What stands for all its forms."""
+    odds: float
+    """The log-odds by its own properties."""
+    number: bool
+    time: bool
+    plain: bool
+
+
 @dataclass(slots=True)
-class _Token:
-    text: str
-    sources: set[int] = field(default_factory=set)
-    capital: bool = False
-    """Whether it has a capital within a clause."""
-    amount: bool = False
-    date: bool = False
+class _Tokens:
+    """The tokens of all texts, by their keys."""
+
+    words: dict[str, _Word] = field(default_factory=dict)
+    """The first form of each."""
+    latest: dict[str, int] = field(default_factory=dict)
+    """The last source that has it."""
+    times: dict[str, int] = field(default_factory=dict)
+    """The number of sources that have it, if there are several."""
+    capital: set[str] = field(default_factory=set)
+    """Those with a capital within a clause."""
+    amount: set[str] = field(default_factory=set)
+    date: set[str] = field(default_factory=set)
 
 
 def _weigh(sentences: Sequence[_Sentence], sources: int) -> None:
     """Set the values of the tokens."""
-    tokens: dict[str, _Token] = {}
+    tokens = _Tokens()
     found: list[list[list[str]]] = []
     for sentence in sentences:
         begins = [0, *sentence.ends[:-1]]
         clauses = [sentence.text[begin:end] for begin, end in zip(begins, sentence.ends, strict=True)]
-        found.append([list(_tokens(clause, sentence.source, tokens)) for clause in clauses])
-    values = {key: _value(key, token, sources) for key, token in tokens.items()}
+        found.append([_keys(clause, sentence.source, tokens) for clause in clauses])
+    values = {key: _value(key, tokens, sources) for key in tokens.words}
     for sentence, keys in zip(sentences, found, strict=True):
         sentence.values = [{key: values[key] for key in clause} for clause in keys]
 
 
-def _tokens(clause: str, source: int, tokens: dict[str, _Token]) -> Iterator[str]:
-    """Yield the keys of a clause's tokens, and record what is seen of them."""
+def _keys(clause: str, source: int, tokens: _Tokens) -> list[str]:
+    """Return the keys of a clause's tokens, and record what is seen of them."""
+    texts = _TOKEN.findall(clause)
+    found = list(map(_word, texts))
+    for word in found:
+        key = word.key
+        latest = tokens.latest.get(key)
+        if latest is None:
+            tokens.words[key] = word
+        elif latest != source:
+            tokens.times[key] = tokens.times.get(key, 1) + 1
+        tokens.latest[key] = source
+    if not clause.islower():
+        tokens.capital.update(word.key for text, word in zip(texts[1:], found[1:], strict=True) if text[0].isupper())
+    if any(word.number for word in found):
+        _mark_numbers(clause, tokens)
+    return [word.key for word in found]
+
+
+def _mark_numbers(clause: str, tokens: _Tokens) -> None:
+    """Record which numbers of a clause are amounts of money or parts of a date."""
     places = list(_TOKEN.finditer(clause))
     for number, place in enumerate(places):
-        text = place[0]
-        is_number = text[0].isdigit()
-        key = text if is_number else _key(text)
-        token = tokens.setdefault(key, _Token(text))
-        token.sources.add(source)
-        token.capital |= text[0].isupper() and number > 0
-        if is_number:
-            token.amount |= bool(_CURRENCY.match(clause, place.end())) or clause[: place.start()].rstrip()[-1:] in {
-                *"€$£"
-            }
+        key = place[0]
+        if key[0].isdigit():
+            before = clause[: place.start()].rstrip()[-1:]
+            if _CURRENCY.match(clause, place.end()) or before in {*"€$£"}:
+                tokens.amount.add(key)
             beside = [*places[max(0, number - 1) : number], *places[number + 1 : number + 2]]
-            token.date |= any(lowered(each[0]) in TIMES for each in beside)
-        yield key
+            if any(lowered(each[0]) in TIMES for each in beside):
+                tokens.date.add(key)
 
 
-@lru_cache(maxsize=20_000)
-def _key(word: str) -> str:
-    """Return what stands for all forms of a word."""
-    return next(iter(terms(word)), lowered(word))
-
-
-def _value(key: str, token: _Token, sources: int) -> float:
+def _value(key: str, tokens: _Tokens, sources: int) -> float:
     """Return the probability that a person looks for this token."""
-    word = _word(key, token.text)
-    latest, times = max(token.sources), len(token.sources)
+    word, latest, times = tokens.words[key], tokens.latest[key], tokens.times.get(key, 1)
     odds = word.odds + WEIGHTS["late"] * latest / max(1, sources - 1)
     if times > 1:
         odds += WEIGHTS["repeated"] + WEIGHTS["often"] * math.log(times)
     elif latest == 0:
         odds += WEIGHTS["only first"]
-    for name, is_so in (
-        ("amount", token.amount),
-        ("time", token.date and not word.time),
-        ("last", latest == sources - 1),
-        ("plain", word.plain and not token.capital),
-    ):
-        odds += WEIGHTS[name] * is_so
+    if key in tokens.amount:
+        odds += WEIGHTS["amount"]
+    if key in tokens.date and not word.time:
+        odds += WEIGHTS["time"]
+    if latest == sources - 1:
+        odds += WEIGHTS["last"]
+    if word.plain and key not in tokens.capital:
+        odds += WEIGHTS["plain"]
     return 1 / (1 + math.exp(-odds))
 
 
-class _Word(NamedTuple):
-    """What is known of a word in any text: the log-odds by its own properties."""
-
-    odds: float
-    time: bool
-    plain: bool
-
-
 @lru_cache(maxsize=20_000)
-def _word(key: str, text: str) -> _Word:
+def _word(text: str) -> _Word:
     low = lowered(text)
+    is_number = text[0].isdigit()
+    key = text if is_number else next(iter(terms(text)), low)
     stop = key in STOP_WORDS or low in STOP_WORDS
     has = {
-        "digits": text[0].isdigit(),
+        "digits": is_number,
         "time": low in TIMES,
         "counted": low in words("particulars", "numbers"),
         "stop": stop,
         "common": low in COMMON and not stop,
         "long": len(text) >= LONG,
     }
-    odds = BASE + sum(WEIGHTS[name] for name, is_so in has.items() if is_so)
-    return _Word(odds, has["time"], text.isalpha() and not stop)
+    odds = BASE + sum([WEIGHTS[name] for name, is_so in has.items() if is_so])
+    return _Word(key, odds, is_number, has["time"], text.isalpha() and not stop)
 
 
 def _choose(sentences: Sequence[_Sentence], said: Sequence[Said], words: int, several: bool) -> None:
@@ -228,7 +262,7 @@ def _choose(sentences: Sequence[_Sentence], said: Sequence[Said], words: int, se
     Gains only fall, so the best sentence is known once its own gain is up to date.
     """
     for sentence in sentences:
-        sentence.costs = list(_costs(sentence, said[sentence.source], several))
+        _set_costs(sentence, said[sentence.source], several)
     covered: set[str] = set()
     left = words
     queue = [(-_best(sentence, covered, left).gain, place) for place, sentence in enumerate(sentences)]
@@ -246,13 +280,12 @@ def _choose(sentences: Sequence[_Sentence], said: Sequence[Said], words: int, se
         heapreplace(queue, (-step.gain, place))
 
 
-def _costs(sentence: _Sentence, entry: Said, several: bool) -> Iterator[int]:
-    """Yield the words of the sentence's beginnings, from none of its clauses to all, with its author and date."""
-    yield 0
+def _set_costs(sentence: _Sentence, entry: Said, several: bool) -> None:
+    """Set the words that the sentence's beginnings take, from none of its clauses to all, with its author and date."""
     who = length(f"{entry.author}:") if several and entry.author else 0
-    for clauses in range(1, len(sentence.ends) + 1):
-        text = sentence.upto(clauses)
-        yield length(text) + who + (entry.at is not None and has_relative_time(text))
+    texts = [sentence.upto(clauses) for clauses in range(1, len(sentence.ends) + 1)]
+    sentence.dated = [False, *(entry.at is not None and has_relative_time(text) for text in texts)]
+    sentence.costs = [0, *(length(text) + who + dated for text, dated in zip(texts, sentence.dated[1:], strict=True))]
 
 
 def _best(sentence: _Sentence, covered: set[str], left: int) -> _Step:
@@ -275,6 +308,6 @@ def _rendered(sentences: Sequence[_Sentence], said: Sequence[Said], several: boo
         entry, text = said[sentence.source], sentence.shown()
         who = entry.author if several else None
         name = f"{who}: " if who and who != speaker else ""
-        when = f"({entry.at}) " if entry.at and has_relative_time(text) else ""
+        when = f"({entry.at}) " if entry.at and sentence.dated[sentence.taken] else ""
         speaker = entry.author
         yield f"{name}{when}{text}"
