@@ -85,6 +85,18 @@ def test_boundary_is_where_subgoals_are_less_alike_than_0_75() -> None:
         assert len(lived("a", "b", vectors={"a": ALIKE, "b": second}).close().trajectories) == trajectories
 
 
+def test_the_next_matters_error_grades_no_step_before_it() -> None:
+    vectors = {"tell the team about the ferry": ALIKE, "restart the printer": UNLIKE, "ask about the ferry": ALIKE}
+    for observation, action, reward in (
+        ("The printer reports an error", "restart the printer", 0.5),
+        ("Telling the team failed with an error", "restart the printer", 0.05),
+        ("The printer reports an error", "ask about the ferry", 0.05),
+    ):
+        begun = lived("tell the team about the ferry", vectors=vectors)
+        grown, _ = begun.append(observation, action, llm=Named(), embedding=Vectors(vectors))
+        assert grown.steps[0].reward == reward, (observation, action)
+
+
 def test_step_is_compared_with_the_step_before_it() -> None:
     vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.28, 0.96], "d": [-1.0, 0.0]}
     drifted = lived("a", "b", "c", vectors=vectors)

@@ -42,6 +42,8 @@ def test_success_is_rewarded_and_failure_is_not() -> None:
     assert MIND.reward("", "The upload shows an error.", "reload", "The upload shows a bar.") == 0.7
     assert MIND.reward("list flights", "A form.", "submit", "A list of flights.") == 0.6
     assert MIND.reward("", "a file", "grep error app.log", "error.log") == 0.5
+    graded = SAMPLES["graded"]
+    assert {each: MIND.reward("", "", *each.split(" → ")) for each in graded} == graded
 
 
 BOOKING: list[tuple[str, str]] = SAMPLES["booking"]

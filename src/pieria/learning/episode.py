@@ -24,6 +24,7 @@ from pieria.learning.models import embedder_of, mind_of
 from pieria.learning.steps import EpisodeTrace, Step, Trajectory, vector_of, verbosity_of
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
+from pieria.models.minds.rules.pieces import told
 from pieria.record import check
 from pieria.record.ids import new_id
 from pieria.runtime import forks
@@ -98,9 +99,9 @@ class Episode:
             embedder = embedder_of(embedding, config)
             mind = with_likeness(mind_of(llm, config, prompts=prompts), embedder)
             judged = replace(self._judged(observed, done, mind, embedder), judged_by=name_of(mind))
-            graded = self._graded(observed, mind)
             score = self._likeness(judged.embedding, embedder)
             is_turn = score is not None and score < BOUNDARY
+            graded = self._graded(OVER if is_turn and not self._is_outcome(observed) else observed, mind)
             step = replace(judged, trajectory_id=_trajectory_id() if is_turn else self.current_trajectory_id)
             grown = replace(
                 graded,
@@ -180,6 +181,11 @@ class Episode:
         if len(before) != len(embedding):  # the embedder has changed
             before = _vector(self.steps[-1].subgoal, embedder)
         return cosine_similarity(before, embedding)
+
+    def _is_outcome(self, observation: str) -> bool:
+        """Return whether an observation that begins another matter also says how the last step went."""
+        last = self.steps[-1]
+        return not told(observation).isdisjoint(told(f"{last.subgoal} {last.action}"))
 
     def _graded(self, outcome: str, mind: Mind) -> Episode:
         """Return the episode with its last step graded, if it is not graded yet."""
