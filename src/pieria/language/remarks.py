@@ -17,6 +17,8 @@ MODEL = "remark"
 KINDS = ("decision", "plan", "debt", "rule", "preference", "fact", "cause", "howto")
 PERSON, AGENT, READ = "", "agent", "read"
 """Whose words they are: a person's, the agent's, or what the agent read: output, pages, mails."""
+LEAST = {PERSON: 0.65, AGENT: 0.4, READ: 0.4}
+"""The least probability that counts. Of a person's sentences the training has more that are worth keeping than life."""
 LONGEST = 600
 """Characters of a sentence that can be a remark: a longer one is hardly prose."""
 MOST = 400
@@ -50,12 +52,12 @@ class Remark(NamedTuple):
     sure: float
 
 
-def remarks(text: str, said_by: str, *, before: str = "", least: float | None = None) -> list[Remark]:
-    """Return the remarks in order. `before` is what another said just before; `least` the least probability."""
+def remarks(text: str, said_by: str, *, before: str = "") -> list[Remark]:
+    """Return the remarks in order. `before` is what another said just before."""
     model = load_model(MODEL)
     found = []
     for sentence, shown in judged_sentences(text, said_by, before):
-        judged = judge(model, shown, least)
+        judged = judge(model, shown, LEAST[said_by])
         if judged is not None:
             found.append(Remark(judged.kind, *sentence, judged.probability))
     return found

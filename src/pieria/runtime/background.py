@@ -76,13 +76,16 @@ class Background:
 
     def _schedule(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
         starting = None
+        # Made without the lock: this may collect garbage, which schedules work and would start the thread within it.
+        made = threading.Thread(target=self._run, name="pieria-background", daemon=True) if not self._thread else None
         with self._lock:
             if self._ended:
                 return False
             if is_urgent or worker not in self._due:
                 self._due[worker] = begin
             if self._thread is None:
-                starting = self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
+                made = made or threading.Thread(target=self._run, name="pieria-background", daemon=True)
+                starting = self._thread = made
             self._woken.put(None)
         return starting is None or self._start(starting)
 

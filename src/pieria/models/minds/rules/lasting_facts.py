@@ -13,7 +13,7 @@ from pieria.language.grammar.pronouns import explained, points_out, shows, stood
 from pieria.language.letters import lowered
 from pieria.language.packs import words
 from pieria.language.remarks import AGENT as BY_AGENT
-from pieria.language.remarks import PERSON, READ, judgements
+from pieria.language.remarks import LEAST, PERSON, READ, judgements
 from pieria.language.standing_rules import standing
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.rules.emphasis import KEPT, NONE, Emphasis
@@ -32,8 +32,8 @@ _CONCEPTS = 6
 _COMPARED = 100
 """The most statements to compare one with."""
 _HELD, _STATED = 1.0, 0.9
-WORTH, STATED_WORTH = 0.55, 0.02
-"""The least probability that a sentence is worth keeping, and that of one that states something outright."""
+STATED_WORTH = 0.02
+"""The least probability that a sentence which states something outright is worth keeping."""
 
 AGENT = "the agent"
 """The speaker of actions, as worded within a sentence."""
@@ -148,7 +148,9 @@ class _Reading:
             if not stated and alone is not None and points_out(each.text):
                 stated = Reader().read(stood_in(alone[0]))
             stated = _is_reported(each) or (stated and said_by != BY_AGENT)
-            sure = _confidence(each.text, judged.probability, self._emphasis, stated=stated, ruled=ruled)
+            sure = _confidence(
+                each.text, judged.probability, LEAST[by[place]], self._emphasis, stated=stated, ruled=ruled
+            )
             self._before = alone if alone and _explains(each) else None
             if sure and alone:
                 yield place, _Fact(place, alone[1], each.speaker, sure, stated or ruled)
@@ -198,7 +200,9 @@ def _explains(said: Spoken) -> bool:
     return not (asks or said.quoted or Reader.is_supposed(said.text)) and _FEWEST <= len(low.split()) <= _MOST
 
 
-def _confidence(sentence: str, worth: float, emphasis: Emphasis, *, stated: bool, ruled: bool) -> float | None:
+def _confidence(
+    sentence: str, worth: float, least: float, emphasis: Emphasis, *, stated: bool, ruled: bool
+) -> float | None:
     """Return the confidence that the sentence states something lasting, or None if it does not."""
     if ruled:
         return _HELD
@@ -207,7 +211,7 @@ def _confidence(sentence: str, worth: float, emphasis: Emphasis, *, stated: bool
         return None
     if has_cue("passing.momentary", low) or Reader.is_supposed(sentence):
         return None
-    if worth >= WORTH:
+    if worth >= least:
         return round(max(worth, _STATED if stated else 0.0), 4)
     if stated and worth >= STATED_WORTH:
         return _STATED

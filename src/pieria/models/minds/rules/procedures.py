@@ -15,6 +15,7 @@ from pieria.language.standing_rules import standing
 from pieria.models.mind import Procedure, StepSeen
 from pieria.models.minds.rules.emphasis import NONE, Emphasis
 from pieria.models.minds.rules.pieces import clipped, has_cue, sentences_of, told
+from pieria.models.minds.rules.steps import is_look
 
 WORTHY = 0.6
 """The least reward of a step that becomes a procedure."""
@@ -53,26 +54,24 @@ def procedures_of(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NON
 
 
 def _done(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
+    fails = False
     for at, step in enumerate(steps):
         action = clipped(" ".join(step.action[:_READ].split()), _LONG)
-        if step.reward is None or step.reward < WORTHY or not action or not _teaches(step):
-            continue
-        seen = _telling(step.observation, action) or _telling(step.state or "", action)
         following = steps[at + 1].observation if at + 1 < len(steps) else ""
-        yield Procedure(
-            intent=clipped((step.subgoal or goal).strip(), _LONG) or action,
-            condition=f"When {_small(seen)}" if seen else "",
-            instruction=action,
-            expected_outcome=_opening(following),
-            steps=(at,),
-        )
-
-
-def _teaches(step: StepSeen) -> bool:
-    """Return whether the step got the work out of a failure, or tells how something is done."""
-    if has_cue("outcome.bad", lowered(step.observation[:_READ])):
-        return True
-    return any(remark.kind in _WAYS for remark in remarks(step.action[:_READ], AGENT))
+        fails = fails or has_cue("outcome.bad", lowered(step.observation[:_READ]))
+        if step.reward is None or step.reward < WORTHY or not action:
+            continue
+        mends = fails and not is_look(action)
+        if mends or any(remark.kind in _WAYS for remark in remarks(step.action[:_READ], AGENT)):
+            seen = _telling(step.observation, action) or _telling(step.state or "", action)
+            yield Procedure(
+                intent=clipped((step.subgoal or goal).strip(), _LONG) or action,
+                condition=f"When {_small(seen)}" if seen else "",
+                instruction=action,
+                expected_outcome=_opening(following),
+                steps=(at,),
+            )
+        fails = fails and not mends
 
 
 def _telling(text: str, action: str) -> str:

@@ -103,7 +103,7 @@ def reward_of(subgoal: str, observation: str, action: str, outcome: str) -> floa
     """
     low = lowered(_ends(outcome))
     acted = lowered(_ends(action))
-    looks = begins_with_cue("outcome.looks", lowered(_OPENING.sub("", action.strip()[:_EARLY])))
+    looks = is_look(action)
     spelt = {found[0] for key in ("outcome.good", "outcome.bad") for found in cues(key, acted)}
     good, bad = _counted(low) if not looks else (0, 0)
     for key, is_good in (("outcome.good", True), ("outcome.blind" if looks else "outcome.bad", False)):
@@ -120,6 +120,11 @@ def reward_of(subgoal: str, observation: str, action: str, outcome: str) -> floa
     if not low.strip():
         return 0.5
     return _without_cues(subgoal, lowered(_ends(observation)), low)
+
+
+def is_look(action: str) -> bool:
+    """Return whether the action only looks for something."""
+    return begins_with_cue("outcome.looks", lowered(_OPENING.sub("", action.strip()[:_EARLY])))
 
 
 def _moved(low: str) -> tuple[int, int]:
