@@ -119,7 +119,6 @@ def test_procedures_come_from_success_and_from_instructions() -> None:
         Procedure(
             "install foo", "When the build fails with a missing module foo", "pip install foo", "The build passes", (0,)
         ),
-        Procedure("fix the build", "", "Always answer in metric units", "", (2,)),
         Procedure("fix the build", "When the cache is stale", "run make clean first", "", (2,)),
     ]
     for sentence, read in SAMPLES["procedures"].items():

@@ -18,6 +18,7 @@ from pieria.language.standing_rules import standing
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.rules.emphasis import KEPT, NONE, Emphasis
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, length, noun_phrases, told
+from pieria.models.minds.rules.procedures import is_instruction
 from pieria.models.minds.rules.speech import USER, Spoken, is_serving, spoken
 
 _FEWEST, _MOST = 3, 45
@@ -143,6 +144,10 @@ class _Reading:
             if judged is None or len(each.text) > _LONGEST or (said_by == BY_AGENT and standing(each.text)):
                 continue
             ruled = self._rules(each)
+            if not ruled and is_instruction(each.text):
+                # It is a procedure.
+                self._before = None
+                continue
             alone = None if shows(each.text) else self._alone(each, ruled=ruled)
             stated = self._reader.read(each.text)
             if not stated and alone is not None and points_out(each.text):

@@ -96,6 +96,11 @@ def _small(text: str) -> str:
     return text[:1].lower() + text[1:] if common and first != "I" else text
 
 
+def is_instruction(sentence: str) -> bool:
+    """Return whether the sentence says what to do on a condition or for a purpose."""
+    return any(_told("", sentence.rstrip(".")))
+
+
 def _said(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
     for at, step in enumerate(steps):
         for sentence in sentences_of(step.observation[:_READ]):
@@ -104,6 +109,9 @@ def _said(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
 
 
 def _told(goal: str, sentence: str) -> Iterator[Procedure]:
+    """Yield the procedure of an instruction. A standing rule is a fact."""
+    if any(rule.kind == "rule" for rule in standing(sentence)):
+        return
     ruled = _RULED.match(sentence)
     turned = None if ruled else _TURNED.match(sentence)
     aimed = _AIMED.match(sentence)
@@ -113,8 +121,6 @@ def _told(goal: str, sentence: str) -> Iterator[Procedure]:
         yield Procedure(aimed["intent"], "", aimed["instruction"], aimed["intent"])
     elif turned and _is_instruction(turned["instruction"]):
         yield Procedure(goal.strip() or turned["instruction"], turned["condition"], turned["instruction"], "")
-    elif any(rule.kind == "rule" for rule in standing(sentence)):
-        yield Procedure(goal.strip() or sentence, "", sentence, "")
 
 
 def _is_instruction(text: str) -> bool:
