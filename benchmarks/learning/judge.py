@@ -2,9 +2,9 @@
 
 The folder `work` holds sessions of work, written and labelled by people who do not know the code. Some are events as
 the hooks of an agent report them; they are captured and distilled. Some are steps as a program appends them to a
-session. All go into one bank. A text counts as kept if it is an observation, a lesson, a fact or a procedure. The
-output is how much of what a person would keep is kept, how much of what is kept was wanted, and how many questions of
-the next day have their answer in one of the first five results. Intervals are drawn over sessions.
+session. Those of one kind of work go into one bank. A text counts as kept if it is an observation, a lesson, a fact or
+a procedure. The output is how much of what a person would keep is kept, how much of what is kept was wanted, and how
+many questions of the next day have their answer in one of the first five results. Intervals are drawn over sessions.
 """
 
 from __future__ import annotations
@@ -67,14 +67,23 @@ def judge(part: str, kinds: Sequence[str] = ()) -> list[Judged]:
         if not kinds or name.startswith(tuple(kinds))
     }
     with TemporaryDirectory(prefix="pieria-bench-") as data, Workspace(data, settings=SETTINGS) as workspace:
-        bank = workspace.open("work")
-        kept = {}
-        for name, told in sessions.items():
-            before = {memory.id for memory in _kept(bank)}
-            learn(bank, name, told)
-            kept[name] = [_text(memory) for memory in _kept(bank) if memory.id not in before]
-        bank.sync(900)
-        return [_judged(bank, name, told, kept[name]) for name, told in sessions.items()]
+        return [one for kind, of in _by_kind(sessions) for one in _judged_together(workspace.open(kind), of)]
+
+
+def _by_kind(sessions: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the sessions of each kind of work: one person's, whose bank knows nothing else."""
+    for kind in dict.fromkeys(name.partition("-")[0] for name in sessions):
+        yield kind, {name: told for name, told in sessions.items() if name.partition("-")[0] == kind}
+
+
+def _judged_together(bank: Bank, sessions: dict[str, Any]) -> list[Judged]:
+    kept = {}
+    for name, told in sessions.items():
+        before = {memory.id for memory in _kept(bank)}
+        learn(bank, name, told)
+        kept[name] = [_text(memory) for memory in _kept(bank) if memory.id not in before]
+    bank.sync(900)
+    return [_judged(bank, name, told, kept[name]) for name, told in sessions.items()]
 
 
 def learn(bank: Bank, name: str, told: dict[str, Any]) -> None:
