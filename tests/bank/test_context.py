@@ -329,7 +329,7 @@ def test_turn_that_is_quoted_whole_is_shown_once(bank: Bank) -> None:
     for said, more in ((rule, {"tags": ["rule"]}), (choice, {"session": "s"})):
         turn(bank, said, "s", before(hours=2))
         quoted: dict[str, Any] = {"kind": "observation", "title": said[:-1], "body": {"type": "decision"}, **more}
-        bank.remember(f"The user: “{said}”", at=before(hours=1), **quoted)
+        bank.remember(f"{said} Said by the user.", at=before(hours=1), **quoted)
     turn(bank, "And now for something else", "s", before(hours=1))
     told = bank.context().text
     assert (told.count(rule), told.count(choice)) == (1, 1)

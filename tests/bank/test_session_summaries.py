@@ -32,8 +32,9 @@ def test_title_of_an_observation_stands_beside_what_was_said(bank: Bank) -> None
     bank.remember(f"Asked: “{said}” Changed nest.py.", kind="observation", title=title)
     summary = summary_of(bank)
     assert f"{title}." in summary.text
-    assert f"({summary.at:%Y-%m-%d}) Please keep it by the mill tomorrow." in summary.text
-    assert not any(left_out in summary.text for left_out in ("Asked:", "”", "Fixed."))
+    assert f"Asked: ({summary.at:%Y-%m-%d}) {said}" in summary.text
+    assert summary.body["found"] == [title]
+    assert not any(left_out in summary.text for left_out in ("“", "Fixed."))
 
 
 def test_session_has_one_summary_that_links_to_its_sources(bank: Bank, clock: HandClock) -> None:

@@ -19,22 +19,28 @@ FIXTURES = Path(__file__).parent / "fixtures"
 HOSTS = ("claude-code", "codex", "opencode")
 SHOP = "/home/dev/shop"
 CLIPPED = 200
+FIXED = """KeyError: 'JPY': mended by rates.py (`RATES = {"EUR": 1}` became `RATES = {"EUR": 1, "JPY": 163}`)"""
 OBSERVED = {
-    "claude-code": [
-        ("bugfix", "Fixed KeyError: 'JPY' in rates.py", ("rates.py",)),
-        ("discovery", "Which currency should come next?", ()),
-        ("change", "Plan a file for the rates, then make it", ("rates.json",)),
-    ],
-    "codex": [
-        ("bugfix", "Fixed KeyError: 'JPY' in rates.py", ("rates.py",)),
-        ("change", "Use floats, and describe the rates", ("rates.py", "rates.md")),
-    ],
-    "opencode": [
-        ("bugfix", "Fixed KeyError: 'JPY' in rates.py", ("rates.py",)),
-        ("discovery", "The next currency is the franc", ("check.py",)),
-        ("change", "Describe the rates", ("rates.md", "rates.py")),
-    ],
+    "claude-code": {
+        ("bugfix", FIXED, ("rates.py",)),
+        ("decision", "Franc (Which currency comes next?)", ()),
+        ("decision", "From the treasury's spreadsheet, every Monday (Where do the rates come from?)", ()),
+        ("plan", "A file for the rates", ()),
+        ("change", "The rates are in a file of their own", ("rates.json",)),
+    },
+    "codex": {
+        ("bugfix", FIXED, ("rates.py",)),
+        ("change", "The rates are floats", ("rates.py", "rates.md")),
+        ("decision", "Franc (Which currency comes next?)", ()),
+        ("decision", "From the treasury's spreadsheet (Where do the rates come from?)", ()),
+    },
+    "opencode": {
+        ("bugfix", FIXED, ("rates.py",)),
+        ("decision", "The franc, because Zurich asks for it (Which currency comes next?)", ()),
+        ("change", "The rates are described", ("rates.md", "rates.py")),
+    },
 }
+"""What is noted in any case; a trained model may find more."""
 
 
 def capture(data: Path, host: str, take: Callable[[Any], Any]) -> None:
@@ -71,7 +77,7 @@ def test_what_real_hosts_tell_arrives_and_is_distilled(tmp_path: Path, host: str
         assert arrived(bank, host, tmp_path / "shop") == expected(host)
         bank.distil()
         made = bank.list(kinds="observation", order="oldest")
-        assert [(one.body["type"], one.title, one.files) for one in made] == OBSERVED[host]
+        assert {(one.body["type"], one.title, one.files) for one in made} >= OBSERVED[host]
         assert '`RATES = {"EUR": 1}` became `RATES = {"EUR": 1, "JPY": 163}`' in made[0].text
         assert {one.trust for one in made} == {0.6}
         assert {seen.active for seen in bank.sessions.list()} == {False}

@@ -30,6 +30,7 @@ def compared(found: Observation, wanted: dict[str, Any]) -> dict[str, Any]:
     new = found.new
     has = {
         "type": new.body["type"],
+        **{key: new.body.get(key) for key in ("against", "due", "done")},
         "title": new.title,
         "files": list(new.files),
         "files_read": new.body.get("files_read"),
@@ -75,14 +76,18 @@ def test_exit_status_without_words_is_no_error() -> None:
     s = Session()
     asked, done = s.prompt("mend the build"), s.ran("make", "Exit code: 1\nWall time: 0.1 seconds\nOutput:\n")
     [found] = noticed(asked, done, s.edited("Makefile"), s.ran("make", "Exit code: 0\nOutput:\nmade"))
-    assert (found.new.title, found.new.body["type"]) == ("Fixed `make` in Makefile", "bugfix")
+    assert (found.new.title, found.new.body["type"]) == (
+        "`make`: mended by Makefile (`a = 1` became `a = 2`)",
+        "bugfix",
+    )
 
 
 def test_decisions_of_the_user_are_kept_in_his_words() -> None:
     for said, tags in TOLD["decisions"].items():
         [found] = noticed(Session().prompt(said))
         assert found.new.body["type"] == "decision"
-        assert said in found.new.text
+        # Without courtesies at its beginning.
+        assert " ".join(said.rstrip(".").split()[2:]) in found.new.text
         assert set(tags) <= set(found.new.tags), said
         assert (found.new.author_type, found.new.via) == ("agent", AGENT)
     assert [said for said in TOLD["no_decisions"]["said"] if noticed(Session().prompt(said))] == []
@@ -137,7 +142,7 @@ def test_open_failures_wait_for_the_next_piece() -> None:
     later = [s.edited("src/rates.py"), s.ran("pytest -q", "4 passed in 0.2s")]
     second = piece([*first.waiting, *later], frozenset(event.id for event in first.waiting))
     [fix] = second.observations
-    assert fix.new.title == "Fixed KeyError: 'JPY' in src/rates.py"
+    assert fix.new.title == "KeyError: 'JPY': mended by src/rates.py (`a = 1` became `a = 2`)"
     assert second.waiting == (prompt,)
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.learning.replay import DAYS, events
 
 from pieria import Bank
+from pieria.models.mind import TITLE
 from pieria.record.memory import Memory
 
 TOKENS = 2_000
@@ -30,7 +31,7 @@ def test_next_morning_most_questions_are_answered(day: str, bank: Bank) -> None:
     assert len(questions) == 10
     bank.observe(events(day))
     bank.distil()
-    assert all(len(each.title or "") <= 80 for each in bank.list(kinds="observation", limit=200))
+    assert all(len(each.title or "") <= TITLE for each in bank.list(kinds="observation", limit=200))
     missed = []
     for question in questions:
         hits = bank.recall(question["ask"], k=50, budget_tokens=TOKENS)

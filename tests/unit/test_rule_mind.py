@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.samples import samples
 
 from pieria.language.packs import pack
-from pieria.models.mind import NOTICED, TITLE, Deed, Found, Knowledge, Mind, Procedure, Said, StepSeen, Task
+from pieria.models.mind import NOTICED, TITLE, Deed, Found, Knowledge, Mind, Procedure, Reply, Said, StepSeen, Task
 from pieria.models.minds.rules import RuleMind
 from pieria.models.minds.rules.merge import Claim
 from pieria.models.minds.rules.signs import BY_WORDS, SIGNS, Sight
@@ -222,7 +222,9 @@ PROCEDURES = st.lists(st.builds(Procedure, TEXTS, TEXTS, TEXTS, TEXTS), max_size
 SAID = st.lists(st.builds(Said, TEXTS, MAYBE, MAYBE), max_size=4)
 DONE = st.sampled_from(["edited", "ran", "read", "searched", "fetched", "used"])
 DEEDS = st.lists(st.builds(Deed, DONE, TEXTS, TEXTS, st.sampled_from([None, True, False])), max_size=4).map(tuple)
-TASKS = st.lists(st.builds(Task, TEXTS, DEEDS, TEXTS, TEXTS, st.booleans()), max_size=3)
+REPLIES = st.lists(st.builds(Reply, TEXTS, st.integers(0, 5), st.booleans()), max_size=3).map(tuple)
+LEFT = st.lists(TEXTS, max_size=2).map(tuple)
+TASKS = st.lists(st.builds(Task, TEXTS, DEEDS, REPLIES, TEXTS, st.booleans(), left=LEFT), max_size=3)
 FOUND = st.lists(st.builds(Found, TEXTS, TEXTS, MAYBE, SCORES, st.integers(0, 3)), max_size=5)
 
 
@@ -251,7 +253,9 @@ def test_any_work_can_be_read(
 ) -> None:
     for noticed in twice("notice", tasks):
         assert noticed.type in NOTICED and noticed.text and len(noticed.title) <= TITLE
-        assert tasks[noticed.task].deeds or noticed.type == "decision"
+        task = tasks[noticed.task]
+        assert task.deeds or task.asked or task.replies or task.left
+        assert all(place < len(task.replies) for place in noticed.replies or ())
         assert all(place < len(tasks[noticed.task].deeds) for place in noticed.deeds)
     assert all(each.text and 0 <= each.confidence <= 1 for each in twice("propositions", goal, steps))
     assert all(each.instruction and each.intent for each in twice("procedures", goal, steps))

@@ -88,7 +88,7 @@ _FORMS = (
         r"REST(?:,| and) not (?!(?:just|only|always|even|because|that|to|all|sure|really|so|very|yet|at all|much|many"
         r"|necessarily|too|until|one|every|everyone|meant|intended|[a-z]+ing)\b)OLD",
     ),
-    (BACK, "back to ", r"\b(?:went|gone|moved|switched|changed|are|am|is) back to NEW"),
+    (BACK, "back to ", r"\b(?:went|gone|go|going|moved|switched|changed|are|am|is) back to NEW"),
     (BACK, "reverted to /returned to ", r"\b(?:reverted|returned) to NEW"),
     (CHANGED, "MOVED", r"\bMOVED (?:over )?(?:to|on to|onto|until|till) NEW"),
     (CHANGED, "MOVED", r"\bMOVED (?!(?:to|from|back|over to|on|or|and)\b)ABOUT(?: over)? (?:to|until|till) NEW"),

@@ -83,18 +83,19 @@ class Found:
 Namer = Callable[[str], list[Named]]
 """Finds the named things of a text, each once and in order."""
 
-Deeds = Literal["edited", "ran", "read", "searched", "fetched", "used"]
-NOTICED = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+Deeds = Literal["edited", "ran", "read", "searched", "fetched", "used", "chosen", "planned", "reported"]
+NOTICED = ("decision", "plan", "debt", "fact", "howto", "bugfix", "feature", "refactor", "change", "discovery")
 """The types of notes on an agent's work."""
-TITLE = 80
+TITLE = 120
 """Characters of a note's title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """An action of an agent. `target` is a file, a command, a search term or an address.
+    """An action of an agent. `target` is a file, a command, a search term, an address or a question.
 
-    `detail` has the replaced text of an edit, the result of a command, or the beginning of a page.
+    `detail` has the replaced text of an edit, the result of a command, the beginning of a page, the user's choice, an
+    approved plan, or the findings of another agent.
     """
 
     what: Deeds
@@ -107,27 +108,49 @@ class Deed:
     undone: bool = False
     """Whether the edit was undone later in the same task."""
     times: int = 1
+    others: tuple[str, ...] = ()
+    """The options that a choice left."""
+    acts: bool = True
+    """Whether a command does more than look or check."""
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A request to an agent, its actions and its reply. `before` is its reply before the request.
+class Reply:
+    """Words of the agent, after its first `after` deeds. With `is_outside`, it had read outside content before."""
 
-    With `goes_on`, the beginning of the task was noticed already, so its request is not noticed again. With
-    `is_outside`, the agent had read outside content, even if no deed shows that.
-    """
-
-    asked: str = ""
-    deeds: tuple[Deed, ...] = ()
-    replied: str = ""
-    before: str = ""
-    goes_on: bool = False
+    text: str
+    after: int = 0
     is_outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """A request to an agent, its actions and its replies. `before` is its last reply before the request.
+
+    With `goes_on`, the beginning of the task was noticed already, so its request is not noticed again. With
+    `is_outside`, the agent had read outside content, even if no deed shows that. `open` are the indices of deeds that
+    failed and were not fixed in this task or later; `left` are the to-do items left open when the session ended.
+    """
+
+    asked: str = ""
+    deeds: tuple[Deed, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    before: str = ""
+    goes_on: bool = False
+    is_outside: bool = False
+    open: tuple[int, ...] = ()
+    left: tuple[str, ...] = ()
+
+    @property
+    def replied(self) -> str:
+        """The last reply."""
+        return self.replies[-1].text if self.replies else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Noticed:
-    """A note on a task. `type` is one of `NOTICED`; `task` and `deeds` are indices of the task and its deeds."""
+    """A note on a task. `type` is one of `NOTICED`; `task`, `deeds` and `replies` are indices of the task, its deeds
+    and its replies. Without `replies` the note may quote any of them."""
 
     type: str
     title: str
@@ -138,6 +161,7 @@ class Noticed:
     facts: tuple[str, ...] = ()
     is_outside: bool = False
     """Whether it quotes outside content: a page, or a reply of an agent that had read one."""
+    replies: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,18 @@ def test_types_are_combined(ask: Ask, made: Made, host: Host) -> None:
     assert shown == {**{id: type for type, id in ids.items()}, plain: "discovery"}
 
 
+@requirement("find.types")
+def test_other_types_are_shown_and_found_as_the_nearest(ask: Ask, made: Made, host: Host) -> None:
+    def remember(type: str) -> str:
+        return host.bank.remember(f"SQLite keeps the {type}.", kind="observation", body={"type": type}).id
+
+    plan, debt = remember("plan"), remember("debt")
+    hits = {hit["id"]: hit["type"] for hit in ask("mem-find", query="sqlite keeps")["data"]["results"]}
+    assert hits == {plan: "decision", debt: "discovery"}
+    found = {type: set(made.found("sqlite keeps", types=[type])) for type in ("decision", "discovery", "change")}
+    assert found == {"decision": {plan}, "discovery": {debt}, "change": set()}
+
+
 @requirement("find.scope")
 def test_scope_is_applied_before_hits_are_cut(ask: Ask, made: Made) -> None:
     ours = [made(title=f"Ours {n}") for n in range(12)]

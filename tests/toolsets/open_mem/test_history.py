@@ -20,6 +20,18 @@ def test_sessions_come_last_begun_first(ask: Ask, made: Made, host: Host, clock:
 
 
 @requirement("history.recent")
+def test_words_of_a_session_are_no_observations(ask: Ask, made: Made, host: Host) -> None:
+    noted = made()
+    host.bank.remember("Thanks!", kind="turn", author_type="human")
+    [item] = ask("mem-history")["data"]["items"]
+    assert (item["session"]["observationCount"], [row["id"] for row in item["observations"]]) == (1, [noted])
+    host.having(session="tuesday").bank.remember("Good morning.", kind="turn", author_type="human")
+    assert len(ask("mem-history")["data"]["items"]) == 1
+    [words] = ask("mem-history", sessionId="tuesday")["data"]["items"]
+    assert (words["session"]["observationCount"], words["observations"]) == (0, [])
+
+
+@requirement("history.recent")
 def test_memories_without_a_session_are_listed(ask: Ask, host: Host, clock: HandClock) -> None:
     ids = [host.having(session=None).bank.remember(f"Nobody's {n}.").id for n in range(12)]
     clock.move(minutes=1)
@@ -106,7 +118,7 @@ def test_session_is_summarized_anew_as_it_goes_on(ask: Ask, made: Made, host: Ho
     assert ask("mem-history")["data"]["items"][0]["summary"] is None
     work()
     first = shown()
-    assert (first["summary"], first["keyDecisions"]) == ("The cache is kept by SQLite.", ["Cache decision"])
+    assert (first["summary"], first["keyDecisions"]) == ("Decided: The cache is kept by SQLite.", ["Cache decision"])
     assert (first["filesModified"], first["stale"]) == (["src/cache.py"], False)
     second = made("The budget moved to Lisbon.", type="change")
     assert shown()["stale"] is True

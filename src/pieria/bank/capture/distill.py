@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.capture.lessons import keep_lessons
+from pieria.bank.capture.outdated import close_debts, overturn_choices
 from pieria.bank.capture.sources import mined_turns
 from pieria.bank.core import Core, Plan
 from pieria.bank.read.get import ACTIVE_MINUTES
@@ -329,9 +330,11 @@ def _distilled(
         ids |= {} if id is None else {id: None}
         for turn in original.sources if id is not None and each.new.body["type"] == FIX else ():
             fixes.setdefault(turn, []).append(str(id))
+    closed = close_debts(core, writer, changeset, made.completions, ids.keys())
+    overturn_choices(core, writer, changeset)
     learnt = keep_lessons(core, writer, changeset, lessons, fixes, mined)
     changeset.records = pieces.settling(piece, made.waiting, pieces.state_of(writer, host, session))
-    changeset.ids = tuple(dict.fromkeys([*ids, *learnt, f"{pieces.RAW}:{piece.key}"]))
+    changeset.ids = tuple(dict.fromkeys([*ids, *closed, *learnt, f"{pieces.RAW}:{piece.key}"]))
     if piece.ends:
         changeset.records += pieces.heard_of(writer, piece.key)
         changeset.jobs.append(new_job("session_summary", {"session": session}))

@@ -14,8 +14,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.read.lineage import OUTGROWN
+from pieria.bank.upkeep.session_parts import parts_of, render_parts
 from pieria.bank.write.update import next_version
 from pieria.models.mind import Mind, Said
+from pieria.recall.past import find_overturning
 from pieria.record.changeset import Changeset, Write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.filter import ANY_TIME, Filter, Viewer
@@ -31,7 +33,7 @@ from pieria.upkeep.sleep import SAID, SUMMARY, said
 if TYPE_CHECKING:
     from pieria.bank import Bank
 
-WHAT = "summarize"
+WHAT, RULES = "summarize", "rules"
 ATTEMPTS = 3
 """Tries, because an active session may change while its summary is worded."""
 TYPE = "session"
@@ -119,6 +121,12 @@ class Lived:
     sources: tuple[Memory, ...]
     of: int
     summary: Memory | None
+    overturned: frozenset[str] = frozenset()
+    """Ids of sources that no longer hold."""
+
+    @property
+    def parts(self) -> dict[str, list[str]]:
+        return parts_of([memory for memory in self.sources if memory.id not in self.overturned])
 
     @property
     def digest(self) -> str:
@@ -138,6 +146,9 @@ class Lived:
         return not self.sources or self.sources[-1].at <= self.summary.at
 
     def worded(self, mind: Mind) -> str:
+        """Return the text: by rules from the observations if there are any, otherwise by the mind from all sources."""
+        if mind.name == RULES and any(memory.kind == "observation" for memory in self.sources):
+            return render_parts(self.parts, WORDS)
         return mind.summarize([_said(memory) for memory in self.sources], WORDS).strip()
 
     def content(self, text: str) -> dict[str, Any]:
@@ -146,6 +157,7 @@ class Lived:
         entities = Counter(entity for memory in self.sources for entity in memory.entities)
         tags = Counter(tag for memory in self.sources for tag in memory.tags)
         body = {"type": TYPE, "sources": len(self.sources), "of": self.of, "digest": self.digest}
+        body |= self.parts
         return {
             "text": text,
             "body": body,
@@ -169,7 +181,8 @@ def lived(reader: Reader, session: str, scope: str, now: int) -> Lived:
     # A summary ends with the first of its sources that ends, until it is rewritten.
     summaries = asked.having(kinds=(SUMMARY,), types=(TYPE,), valid_at=ANY_TIME, status=None)
     held = next(iter(reader.select(summaries, "changed", 1)), None)
-    return Lived(session, scope, tuple(newest[::-1]), sum(reader.count(asked).values()), held)
+    over = find_overturning(reader, asked, [memory.id for memory in newest])
+    return Lived(session, scope, tuple(newest[::-1]), sum(reader.count(asked).values()), held, frozenset(over))
 
 
 def free_id(reader: Reader, session: str) -> str | None:

@@ -35,6 +35,8 @@ FEW, COMMON = 10, 100
 """A term is common if more than `FEW` texts, and more than one in `COMMON`, contain it."""
 BY_RULES = '{"found_by":"rules"}'
 """The meta of a link made by this module rather than by a user."""
+SAID_TYPES = ("decision", "plan", "debt", "fact", "howto")
+"""Types of observations that say a thing in a person's or an agent's own words, although they are drawn from turns."""
 STANDING = "rule"
 RULES_SEEN = 2_000
 """The number of newest rules that are examined."""
@@ -48,6 +50,7 @@ def hold_to_reversals(reader: Reader, changeset: Changeset, now: int) -> None:
     """
     revised = {row.source: row.target for row in changeset.links if row.relation == REVISES and not row.ended}
     drawn = {row.source for row in changeset.links if row.relation == DRAWN_FROM and not row.ended}
+    given = {(row.source, row.target) for row in changeset.links if row.relation == OVERTURNS}
     batch = _Batch(changeset.writes)
     rows: list[LinkRow] = []
     for number, write in enumerate(changeset.writes):
@@ -55,13 +58,15 @@ def hold_to_reversals(reader: Reader, changeset: Changeset, now: int) -> None:
             continue
         state, text = write.state, write.content.text
         before = revised.get(state.id) if write.fresh else state.id
-        is_said = state.kind in SAID_KINDS and state.status not in PROPOSAL_STATUSES and state.id not in drawn
+        is_said = state.kind in SAID_KINDS and state.status not in PROPOSAL_STATUSES and (
+            state.id not in drawn or state.type in SAID_TYPES
+        )  # fmt: skip
         found: list[str] = []
         if is_said and (said := find_reversals(text)):
             passed = {state.id, *(() if before is None else (before,))}
             found = _overturned(reader, batch, number, said, passed, now)
         if before is None:
-            rows += [_tie(state.id, id) for id in found]
+            rows += [_tie(state.id, id) for id in found if (state.id, id) not in given]
         else:
             rows += _tied_anew(reader, state.id, before, text, found)
     changeset.links += rows
@@ -71,6 +76,7 @@ class _Older(NamedTuple):
     """The fields that decide whether a memory may be overturned."""
 
     id: str
+    type: str | None
     text: str
     title: str | None
     kind: str
@@ -105,29 +111,32 @@ class _Batch:
             state, content = self.writes[other].state, self.writes[other].content
             if content is not None and (state.at < at or (state.at == at and other < number)):
                 audience = _audience(state.scope, state.session, state.channel)
-                yield _Older(state.id, content.text, content.title, state.kind, state.at, state.author, state.via,
-                             state.trust, audience)  # fmt: skip
+                yield _Older(state.id, state.type, content.text, content.title, state.kind, state.at, state.author,
+                             state.via, state.trust, audience)  # fmt: skip
 
 
 def _overturned(
     reader: Reader, batch: _Batch, number: int, said: Sequence[Reversal], passed: set[str], now: int
 ) -> list[str]:
     state = batch.writes[number].state
-    found: dict[str, None] = {}
+    found: dict[str, str | None] = {}
     for reversal in said:
         held, is_common = _held(reader, reversal, state, now)
         older = [
-            (fit, each.at, each.id)
+            (fit, each.at, each.id, each.type)
             for each in (*batch.holding(lookup_terms(reversal), number), *held)
             if each.id not in passed and _may(state, reversal, each)
             if (fit := measure_fit(reversal, each.text, each.title)) > is_common
         ]
-        best = max((shared for shared, _, _ in older), default=0)
-        ids = [id for shared, _, id in sorted(older, reverse=True) if shared == best][:MOST]
-        found |= dict.fromkeys(ids)
+        best = max((shared for shared, _, _, _ in older), default=0)
+        ordered = sorted(older, key=lambda each: each[:3], reverse=True)
+        # A note on a statement and the turn that has it are one.
+        first = [(id, type) for shared, _, id, type in ordered if shared == best and type not in SAID_TYPES][:MOST]
+        notes = [(id, type) for shared, _, id, type in ordered if shared == best and type in SAID_TYPES][:MOST]
+        found |= dict([*first, *notes])
     ties = reader.links([End("memory", id) for id in found], DRAWN_FROM) if found else ()
     drawn = {link.source.name for link in ties}
-    return [id for id in found if id not in drawn]
+    return [id for id, type in found.items() if id not in drawn or type in SAID_TYPES]
 
 
 def _held(reader: Reader, reversal: Reversal, state: State, now: int) -> tuple[list[_Older], bool]:
@@ -153,7 +162,9 @@ def _held(reader: Reader, reversal: Reversal, state: State, now: int) -> tuple[l
 
 def _as_older(memory: Memory) -> _Older:
     audience = _audience(memory.scope, memory.session, memory.channel)
-    return _Older(memory.id, memory.text, memory.title, memory.kind, micros(memory.at), memory.author, memory.via,
+    held = memory.body.get("type")
+    type = held if isinstance(held, str) else None
+    return _Older(memory.id, type, memory.text, memory.title, memory.kind, micros(memory.at), memory.author, memory.via,
                   memory.trust, audience)  # fmt: skip
 
 

@@ -8,24 +8,39 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from pieria.errors import PieriaError
 from pieria.language.analyser import terms
 from pieria.language.repetition import Runs
+from pieria.learning.distilling.completion import Completion, find_completion, find_completions
+from pieria.learning.distilling.due import due_date
 from pieria.learning.distilling.pieces import alike, runs_of, turn_id
 from pieria.learning.distilling.tasks import Read, Span, read, sources_of
-from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
+from pieria.models.mind import NOTICED, TITLE, Deed, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
 from pieria.record.clip import clipped, estimated_tokens
 from pieria.record.draft import NewMemory
 from pieria.record.event import AgentEvent
 from pieria.record.ids import derived_id
+from pieria.record.time import iso
 from pieria.record.trust import AGENT, OUTSIDE, lowest
 
 log = logging.getLogger(__name__)
 
 KIND = "observation"
-IMPORTANCE = {"decision": 0.7, "bugfix": 0.65, "feature": 0.6, "refactor": 0.55, "change": 0.55, "discovery": 0.45}
+IMPORTANCE = {
+    "decision": 0.7, "plan": 0.6, "debt": 0.65, "fact": 0.6, "howto": 0.65, "bugfix": 0.65, "feature": 0.6,
+    "refactor": 0.55, "change": 0.55, "discovery": 0.5,
+}  # fmt: skip
+SAID = frozenset({"decision", "plan", "debt", "fact"})
+"""Types that rest on words more than on deeds."""
+DEBT = "debt"
+DUE = frozenset({DEBT, "plan"})
+AGAINST = "against"
+"""The key in a decision's body for the options that it left."""
+DONE = "done"
+"""The key in a debt's body with the time of its completion."""
 OPEN_IMPORTANCE, OUTSIDE_IMPORTANCE = 0.65, 0.35
 OPEN = "open"
 """Tag of a failure that is still open; it ranks above other discoveries."""
@@ -51,10 +66,14 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """`waiting` holds events that the next piece needs. `problem` says why rules replaced the model."""
+    """`waiting` holds events that the next piece needs, `completions` what was said to be done.
+
+    `problem` says why rules replaced the model.
+    """
 
     observations: tuple[Observation, ...]
     waiting: tuple[AgentEvent, ...]
+    completions: tuple[Completion, ...] = ()
     problem: str | None = None
 
 
@@ -75,7 +94,9 @@ def distilled(
     heard = runs_of(events) if heard is None else heard
     made = [_observation(found.spans[each.task], each, by, scope, heard) for each in noticed]
     last = [event for span in found.spans[-1:] for event in (span.prompt, span.outside) if event is not None]
-    return Distilled(tuple(_folded(made)), (*last, *found.open_failures), problem)
+    said = find_completions(found.spans, (Completion(*item) for item in found.done))
+    kept = [_closed(each, said) for each in _folded(made)]
+    return Distilled(tuple(kept), (*last, *found.open), tuple(said), problem)
 
 
 def _noticed(found: Read, mind: Mind) -> tuple[list[Noticed], str, str | None]:
@@ -103,6 +124,8 @@ def _grounded(span: Span, noticed: Noticed) -> Noticed:
     """Attach the deeds that a model's words name, or else all edits and commands. Models see no fetched pages."""
     if noticed.type == "decision":
         return noticed
+    if noticed.type in SAID:
+        return replace(noticed, is_outside=span.outside is not None)
     shown = [(place, deed) for place, deed in enumerate(span.task.deeds) if deed.what != "fetched"]
     told = f"{noticed.title} {noticed.text}"
     named = [place for place, deed in shown if deed.target.rpartition("/")[2] in told]
@@ -112,8 +135,11 @@ def _grounded(span: Span, noticed: Noticed) -> Noticed:
 
 def _observation(span: Span, noticed: Noticed, by: str, scope: str, heard: Runs) -> Observation:
     events = list(sources_of(span, noticed.deeds)) if noticed.deeds else []
-    about = [event for event in (*events, span.prompt, span.reply) if event is not None]
-    at = max(event.at for event in about) if events else (span.prompt or about[0]).at
+    replies = _quoted_replies(span, noticed)
+    about = [event for event in (*events, span.prompt, *replies, *span.replies) if event is not None]
+    about = about or [event for held in span.sources for event in held]
+    own = [*events, *(replies if noticed.replies else ())]
+    at = max(event.at for event in own) if own else (span.prompt or about[0]).at
     changed, looked = _files(span, noticed)
     type = noticed.type if noticed.type in NOTICED else "change"
     body: dict[str, object] = {"type": type, "by": by}
@@ -121,6 +147,11 @@ def _observation(span: Span, noticed: Noticed, by: str, scope: str, heard: Runs)
         body["facts"] = [clipped(fact, 500) for fact in noticed.facts[:FACTS]]
     if looked:
         body["files_read"] = looked
+    if left := [option for deed in _deeds(span, noticed) if deed.what == "chosen" for option in deed.others]:
+        body[AGAINST] = left
+    due = due_date(noticed.text, at) if type in DUE else None
+    if due is not None:
+        body["due"] = due.isoformat()
     spent = sum(_tokens(event) for event in events)
     if spent:
         body["discovery_tokens"] = spent
@@ -140,6 +171,15 @@ def _observation(span: Span, noticed: Noticed, by: str, scope: str, heard: Runs)
         via=OUTSIDE if noticed.is_outside or _quotes(noticed, heard) else AGENT,
     )
     return Observation(new, _sources(span, noticed))
+
+
+def _closed(observation: Observation, said: Sequence[Completion]) -> Observation:
+    """Mark what is owed as done if the same session said so later."""
+    new = observation.new
+    if new.body["type"] != DEBT or not isinstance(new.at, datetime):
+        return observation
+    done = find_completion(new.text, new.at, said)
+    return observation if done is None else replace(observation, new=replace(new, body={**new.body, DONE: iso(done)}))
 
 
 def _quotes(noticed: Noticed, heard: Runs) -> bool:
@@ -165,11 +205,15 @@ def _importance(type: str, noticed: Noticed) -> float:
 
 def _files(span: Span, noticed: Noticed) -> tuple[list[str], list[str]]:
     """Return the changed files and the files that were only read."""
-    deeds = [span.task.deeds[place] for place in noticed.deeds]
+    deeds = _deeds(span, noticed)
     changed = [deed.target for deed in deeds if deed.what == "edited"]
     told = deeds if any(deed.what == "read" for deed in deeds) else span.task.deeds if changed else ()
     looked = [deed.target for deed in told if deed.what == "read" and deed.target not in changed]
     return _named(changed), _named(looked)
+
+
+def _deeds(span: Span, noticed: Noticed) -> list[Deed]:
+    return [span.task.deeds[place] for place in noticed.deeds]
 
 
 def _named(paths: Sequence[str]) -> list[str]:
@@ -179,8 +223,13 @@ def _named(paths: Sequence[str]) -> list[str]:
 
 def _sources(span: Span, noticed: Noticed) -> tuple[str, ...]:
     """Return the ids of the turns that the observation quotes."""
-    said = [span.prompt, span.before if noticed.type == "decision" else span.reply]
-    return tuple(turn_id(event.id) for event in said if event is not None)
+    said = [span.prompt, span.before if noticed.type in SAID else None, *_quoted_replies(span, noticed)]
+    return tuple(dict.fromkeys(turn_id(event.id) for event in said if event is not None))
+
+
+def _quoted_replies(span: Span, noticed: Noticed) -> list[AgentEvent]:
+    places = range(len(span.replies)) if noticed.replies is None else noticed.replies
+    return [span.replies[place] for place in places]
 
 
 def _folded(observations: Sequence[Observation]) -> list[Observation]:

@@ -10,6 +10,7 @@ from typing import Any
 from pieria.learning.distilling import commands
 from pieria.learning.distilling.calls import COMMAND, command_line
 from pieria.learning.distilling.outcomes import outcome_of, tests_that_failed
+from pieria.learning.distilling.stated import stated_deeds
 from pieria.models.mind import Deed
 from pieria.record.clip import clipped, plain
 from pieria.record.event import GAP, OUTPUT_LIMIT, REPORT_LIMIT, AgentEvent, capped, digest_of
@@ -28,8 +29,8 @@ _PATCH = ("input", "patch", "patchText", "patch_text", "diff")
 _SOUGHT = ("pattern", "query", "regex", "q", "search_term", "queries")
 _ADDRESS = ("url", "urls", "uri")
 
-BEGINNING = 300
-"""Characters kept of a page and of other tools' output."""
+BEGINNING, PAGE = 300, 2_000
+"""Characters kept of other tools' output, and of a page."""
 CHANGE = 90
 """Characters kept of a changed line."""
 CHANGES = 2
@@ -38,7 +39,8 @@ HOSTS_OWN = ("ask", "plan", "report")
 OUTPUTS = {
     "run": OUTPUT_LIMIT,
     **dict.fromkeys(HOSTS_OWN, REPORT_LIMIT),
-    **dict.fromkeys(("fetch", "search", "use"), 600),
+    "fetch": PAGE,
+    **dict.fromkeys(("search", "use"), 600),
 }
 """Characters of output kept for each kind of call that is read; other kinds keep none."""
 REFUSED = 300
@@ -86,8 +88,10 @@ def _deeds(event: AgentEvent) -> list[Deed]:
         return [Deed("searched", clipped(sought, CHANGE), _hits(event.text))] if sought else []
     if kind == "fetch":
         target = _first(event.input, _ADDRESS) or _first(event.input, _SOUGHT) or _called(event)
-        return [Deed("fetched", clipped(target, 200), clipped(event.text, BEGINNING), event.failed)] if target else []
-    if kind in ("idle", "ask", "plan") or (kind == "report" and not event.text):
+        return [Deed("fetched", clipped(target, 200), event.text[:PAGE], event.failed)] if target else []
+    if kind in HOSTS_OWN:
+        return stated_deeds(kind, event)
+    if kind in ("idle", "list"):
         return []
     return [Deed("used", event.tool or "a tool", clipped(event.text, BEGINNING), event.failed)]
 
@@ -109,7 +113,7 @@ def placed(path: str, event: AgentEvent) -> str:
 
 
 def kind_of(event: AgentEvent) -> str:
-    """Return `run`, `read`, `edit`, `search`, `fetch`, `ask`, `plan`, `report`, `idle` or `use`."""
+    """Return `run`, `read`, `edit`, `search`, `fetch`, `ask`, `plan`, `report`, `list`, `idle` or `use`."""
     kind = _kind_of(event)
     if kind == "run" and is_shell_patch(command_line(event.input)):
         return "edit"
@@ -148,7 +152,7 @@ def _is_telling(line: str) -> bool:
 def _ran(event: AgentEvent) -> list[Deed]:
     line = command_line(event.input)
     if commands.is_outside(line):
-        return [Deed("fetched", clipped(line, 200), clipped(event.text, BEGINNING), event.failed)]
+        return [Deed("fetched", clipped(line, 200), event.text[:PAGE], event.failed)]
     sought = commands.searched(line)
     if sought is not None:
         return [Deed("searched", clipped(sought, CHANGE), _hits(event.text))]

@@ -1,8 +1,8 @@
 """The memories that a context may show, best first, all read at one moment.
 
 Only indexed ones are read: the newest, the most important, the pinned, those that name a file, standing rules, and open
-threads. With a question, hits of recall replace the first two. Open threads are sentences that say so, and failures
-without a later fix.
+threads. With a question, hits of recall replace the first two. Open threads are debts that are not done, failures
+without a later fix, and sentences that leave work open.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from pieria.language.analyser import query_terms, terms
@@ -44,7 +44,11 @@ BESIDE_THE_POINT = 0.4
 """A hit below this share of the best score is no answer."""
 NEWEST, MOST_IMPORTANT, LAST_SAID, NAMING = 120, 80, 30, 60
 RULES, PINNED, RANKED = 60, 40, 80
-DIGESTS, FAILURES, FIXES = 6, 20, 60
+DIGESTS, FAILURES, FIXES, DEBTS = 6, 20, 60, 100
+OVERDUE = timedelta(days=7)
+"""How long after its date a debt stays open."""
+DEBT, DUE, DONE = "debt", "due", "done"
+"""The type of an observation of something left undone, and the keys of its date and of when it was done."""
 TURNS, LAST_ASKED = 40, 2
 ASKED = "last asked"
 SEARCHED = 2_000
@@ -56,8 +60,8 @@ TELLING = 2
 """Terms that are not stop words. A turn with fewer says yes, go on, or thank you."""
 NEARLY_ALL = 0.75
 """A memory is redundant if a standing rule repeats at least this share of its text."""
-QUOTED = re.compile(r"[^“”]{1,20}“(.*)”")
-"""Text that only quotes a person."""
+SAID_BY = re.compile(r" Said by the user(?:, asked “[^”]*”)?\.\Z")
+"""The end of a note that has a person's words."""
 PROPOSALS = 500
 """The newest proposals to read."""
 OPEN = "open"
@@ -133,7 +137,7 @@ def found(sources: Sequence[Source], wanted: Wanted) -> Found:
     fails = {hit.memory.id: hit.overturned for hit in wanted.found or () if hit.overturned is not None}
     fails |= _overturning(sources, [*pinned, *kept, *(rule.memory for rule in rules)])
     if wanted.found is None or not asks_of_before(wanted.found.query):
-        told = {memory.id for memory in kept}
+        told = laid_down.union(memory.id for memory in kept)
         kept = [one for one in kept if one.kind == STATEMENT or one.id not in fails or fails[one.id].by not in told]
     return Found(
         rules=rules,
@@ -186,6 +190,8 @@ def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
         rows |= dict.fromkeys(source.reader.rows(known, "important", MOST_IMPORTANT))
         rows |= dict.fromkeys(source.reader.rows(asked.having(kinds=SAID), "newest", LAST_SAID))
         heads = source.reader.outlines(list(rows), asked)
+        noted = {head.session for head in heads.values() if head.kind == "observation"}
+        heads = {row: head for row, head in heads.items() if head.kind != "turn" or head.session not in noted}
         best = sorted(heads.values(), key=lambda head: (-_worth(head, now), -head.at, head.id))[:RANKED]
         naming = _naming(source, wanted)
         ranked += [(_worth(head, now) + bonus, memory) for memory, bonus, head in naming]
@@ -194,7 +200,8 @@ def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
         ranked += [
             (_worth(head, now), by_row[head.row]) for head in best if head.row not in named and head.row in by_row
         ]
-    return [memory for _, memory in sorted(ranked, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+    left = [one for one in ranked if one[1].body.get("type") != DEBT or DONE not in one[1].body]
+    return [memory for _, memory in sorted(left, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
 
 
 def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
@@ -254,12 +261,14 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     reader = source.reader
     failures = reader.select(asked.having(kinds=("observation",), tags=(OPEN,)), "newest", FAILURES)
     fixes = reader.select(asked.having(types=("bugfix",)), "newest", FIXES) if failures else []
+    owed = reader.select(asked.having(types=(DEBT,)), "newest", DEBTS)
+    debts = _by_date([one for one in owed if _is_owed(one, wanted.now)])
     open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
     digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
     # A failure is already listed itself, even if it was fixed since.
     failing = [one.title.rstrip(".…") for one in failures if one.title]
     # A point may have only the first sentence of the title.
-    points = [(one, point) for one in digests for point in open_points(one)]
+    points = [(one, point) for one in digests for point in open_points(one) if not _is_noted(point, owed)]
     open_ += [
         Thread(one, point)
         for one, point in points
@@ -268,8 +277,35 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     # The author of text in a foreign bank is unknown.
     last = [] if source.is_foreign else _last_asked(reader, asked, wanted.session)
     query = None if wanted.found is None else query_of(wanted.found.query)
-    open_ += [Thread(one, one.text, ASKED) for one in last if not _repeats(one, query)]
-    return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
+    open_ += [Thread(one, one.text, ASKED) for one in last if not (_repeats(one, query) or _is_noted(one.text, owed))]
+    open_ = [*debts, *sorted(open_, key=lambda one: _newest(one.memory))]
+    return [one for one in open_ if one.memory.id not in wanted.told]
+
+
+def _is_owed(memory: Memory, now: datetime) -> bool:
+    """Return whether a debt is neither done nor long past its date."""
+    due = _due(memory)
+    return DONE not in memory.body and (due is None or due + OVERDUE >= now.astimezone(UTC).date())
+
+
+def _due(memory: Memory) -> date | None:
+    held = memory.body.get(DUE)
+    try:
+        return date.fromisoformat(held) if isinstance(held, str) else None
+    except ValueError:
+        return None
+
+
+def _by_date(debts: Sequence[Memory]) -> list[Thread]:
+    """Return the debts with a date first, the earliest first, then the others by importance and age."""
+    ordered = sorted(debts, key=lambda one: (_due(one) or date.max, -one.importance, *_newest(one)))
+    return [Thread(one, one.title or one.text, f"due {due}" if (due := _due(one)) else None) for one in ordered]
+
+
+def _is_noted(point: str, debts: Sequence[Memory]) -> bool:
+    """Return whether a debt says what a sentence leaves open. It may be done by now."""
+    said = set(terms(point))
+    return any(len(said & set(terms(f"{one.title or ''} {one.text[:READ]}"))) >= ALIKE * len(said) for one in debts)
 
 
 def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
@@ -282,7 +318,14 @@ def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memo
     for head in sorted(theirs, key=lambda head: (-head.at, head.id)):
         if head.row in held and _tells_something(held[head.row]):
             last.setdefault(head.session, held[head.row])
-    return list(last.values())[:LAST_ASKED]
+    return [one for one in list(last.values())[:LAST_ASKED] if not _is_answered(reader, asked, one)]
+
+
+def _is_answered(reader: Reader, asked: Filter, request: Memory) -> bool:
+    """Return whether the agent replied to a request, other than with a question."""
+    turns = asked.having(kinds=("turn",), session=request.session)
+    last = reader.select(turns, "newest", 1)[0]
+    return last.author_type == "agent" and last.at >= request.at and not last.text.rstrip().endswith(("?", "？"))
 
 
 def _repeats(memory: Memory, query: Query | None) -> bool:
@@ -334,14 +377,13 @@ def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memor
     kept: list[Memory] = []
     quoted: list[str] = []
     failures: set[str | None] = set()
-    words = [" ".join(rule.words.split()) for rule in rules]
+    words = [set(terms(rule.words)) for rule in rules]
     for memory in memories:
         text = " ".join(memory.text.split())
         if memory.kind == "turn" and (not _tells_something(memory) or any(text in other for other in quoted)):
             continue
-        quotes = QUOTED.fullmatch(text)
-        laid_down = quotes[1] if quotes else text
-        if RULE in memory.tags and any(one in text and len(one) >= NEARLY_ALL * len(laid_down) for one in words):
+        laid_down = set(terms(SAID_BY.sub("", text))) if RULE in memory.tags else set()
+        if laid_down and any(len(one & laid_down) >= NEARLY_ALL * len(laid_down) for one in words):
             continue
         if OPEN in memory.tags:
             if memory.title in failures:

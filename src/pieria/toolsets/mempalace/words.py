@@ -38,11 +38,11 @@ FACTS = "hall_facts"
 TYPES = MappingProxyType(
     {
         FACTS: ("fact", "note", "observation", "drawer", "turn", "summary", "semantic"),
-        "hall_decisions": ("decision",),
+        "hall_decisions": ("decision", "plan", "debt"),
         "hall_events": ("event", "change", "feature", "refactor", "session", "episodic"),
         "hall_discoveries": ("discovery", "bugfix"),
         "hall_preferences": ("preference",),
-        "hall_advice": ("advice", "procedural"),
+        "hall_advice": ("advice", "howto", "procedural"),
         "hall_diary": ("diary",),
     }
 )

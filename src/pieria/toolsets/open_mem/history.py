@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -15,12 +15,14 @@ from pieria.record.memory import Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.words import (
+    NOTED,
     OBSERVED,
     SESSION,
     SUMMARY,
     USER,
     Answer,
     answer,
+    asked_types,
     importance_of,
     own_scope,
     row_of,
@@ -191,7 +193,7 @@ def history(
 
 def _recent(call: Call, limit: int, cursor: str | None) -> Answer:
     bank = call.bank
-    page = bank.sessions.list(limit=limit, cursor=cursor, kinds=OBSERVED)
+    page = bank.sessions.list(limit=limit, cursor=cursor, kinds=NOTED)
     items = []
     for seen in page:
         newest = _newest(call, bank, seen)
@@ -202,19 +204,23 @@ def _recent(call: Call, limit: int, cursor: str | None) -> Answer:
 def _newest(call: Call, bank: Bank, seen: SessionSeen) -> list[Memory]:
     if seen.id is None:
         # `until` bounds the search: no observation without a session is later than `seen.last`.
-        latest = bank.list(kinds=OBSERVED, until=seen.last + MOMENT, limit=LOOKED_AT)
+        latest = bank.list(kinds=NOTED, until=seen.last + MOMENT, limit=LOOKED_AT)
         return [memory for memory in latest if memory.session is None][:SHOWN][::-1]
-    asked = bank.list(kinds=OBSERVED, session=seen.id, scope=_audience(call, bank, seen.id), limit=SHOWN)
+    asked = bank.list(kinds=NOTED, session=seen.id, scope=_audience(call, bank, seen.id), limit=SHOWN)
     return list(asked)[::-1]
 
 
 def _session(call: Call, session: str, cursor: str | None) -> Answer:
     bank = call.bank
     scope = _audience(call, bank, session)
-    [*found] = bank.sessions.list(session=session, kinds=OBSERVED, scope=scope)
+    [*found] = bank.sessions.list(session=session, kinds=NOTED, scope=scope)
+    # A session that is not distilled yet has only turns.
+    found = found or [
+        replace(seen, memories=0) for seen in bank.sessions.list(session=session, kinds=OBSERVED, scope=scope)
+    ]
     if not found:
         raise NotFoundError("session", session, hint="mem-history without sessionId lists the sessions.")
-    page = bank.list(order="oldest", kinds=OBSERVED, session=session, scope=scope, limit=PAGE, cursor=cursor)
+    page = bank.list(order="oldest", kinds=NOTED, session=session, scope=scope, limit=PAGE, cursor=cursor)
     return answer(call, bank, {"items": [_item(call, bank, found[0], page)], "nextCursor": page.cursor})
 
 
@@ -222,7 +228,7 @@ def _around(call: Call, anchor: str, before: int, after: int, session: str | Non
     bank = call.bank
     scope = None if session is None else _audience(call, bank, session)
     head = standing(bank, anchor).head
-    found = bank.around(head.id, before=before, after=after, kinds=OBSERVED, session=session, scope=scope)
+    found = bank.around(head.id, before=before, after=after, kinds=NOTED, session=session, scope=scope)
     memory = found.memory
     if session is not None and memory.session != session:
         raise InputError("anchor", "an observation of that session", anchor, hint="Leave sessionId out.")
@@ -273,7 +279,9 @@ def _summary(bank: Bank, memory: Memory) -> dict[str, Any]:
     """Return the summary. `stale` means that the session changed since the summary was written."""
     decisions = texts_of(memory.body.get("key_decisions"))
     if not decisions:
-        made = bank.list(types="decision", session=memory.session, scope=own_scope(bank), limit=DECISIONS)
+        made = bank.list(
+            types=asked_types(["decision"]), session=memory.session, scope=own_scope(bank), limit=DECISIONS
+        )
         decisions = [title_of(decision) for decision in made]
     return {
         "id": memory.id,

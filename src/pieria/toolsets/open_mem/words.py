@@ -22,13 +22,17 @@ from pieria.toolsets.validation import violations
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 ANYTHING = "discovery"
-"""The type shown for a memory whose own type is not in `TYPES`."""
+"""The type shown for a memory whose own type is not in `TYPES` or `SHOWN_AS`."""
+SHOWN_AS = {"plan": "decision"}
+"""Other types of the bank, and those that show them."""
 KIND = "observation"
 SUMMARY = "summary"
 SESSION = "session"
 """The type of a session's summary."""
 OBSERVED = tuple(kind for kind in LISTED_KINDS if kind != SUMMARY)
-"""The kinds that timelines and exports show as observations."""
+"""The kinds that exports and anchors take as observations."""
+NOTED = tuple(kind for kind in OBSERVED if kind != "turn")
+"""The kinds that timelines show: without what was said word for word."""
 PROJECT, USER = "project", "user"
 ARCHIVED = "archived"
 """The status of memories that search skips and that can be recovered."""
@@ -51,14 +55,15 @@ def asked_types(types: Sequence[str] | None) -> list[str] | None:
     wanted = set(types or TYPES)
     if wanted == set(TYPES):
         return None
+    spelt = {type: type for type in TYPES} | SHOWN_AS
     if ANYTHING not in wanted:
-        return [type for type in TYPES if type in wanted]
-    return [f"-{type}" for type in TYPES if type not in wanted]
+        return [type for type, shown in spelt.items() if shown in wanted]
+    return [f"-{type}" for type, shown in spelt.items() if shown not in wanted]
 
 
 def type_of(memory: Memory) -> str:
     held = memory.body.get("type")
-    return held if held in TYPES else ANYTHING
+    return SHOWN_AS.get(held, held if held in TYPES else ANYTHING) if isinstance(held, str) else ANYTHING
 
 
 def importance_of(memory: Memory) -> int:

@@ -383,7 +383,9 @@ def _worked(tasks: Sequence[Task]) -> Listed:
             "asked": task.asked or None,
             "said before": cut(task.before, TASK_TEXT) or None,
             "did": "\n".join(_done(deed) for deed in task.deeds[-DONE:]) or None,
+            "said on the way": "\n".join(cut(reply.text, TASK_TEXT) for reply in task.replies[:-1]) or None,
             "said in the end": task.replied or None,
+            "left open": "\n".join(task.left) or None,
         }
         for n, task in enumerate(tasks, start=1)
     ]

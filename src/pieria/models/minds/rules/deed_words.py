@@ -10,12 +10,13 @@ from pieria.models.mind import TITLE, Deed
 from pieria.record.clip import clipped
 
 COMMAND, ERROR = 90, 160
-FILES = 6
-NAME = 30
 EDITS = 5
 LISTED = 4
 _COMMIT = re.compile(r"\bgit commit\b")
 _MESSAGE = re.compile(r"""-\w*m\s*=?\s*(?:"((?:\\.|[^"\\])*)"|'([^']*)')|--message[= ](?:"([^"]*)"|'([^']*)')""")
+_UNTELLING = re.compile(r"no reason given|exit code|\W*(?:tests?\W+)?\d+ (?:failed|passed|errors?)\b", re.IGNORECASE)
+"""An error line that only counts."""
+_STOPPED = re.compile(r"[.!?…。！？][)”\"'’»]*\Z")
 _FOLDED = re.compile(r"(?: 2>&1)?(?: \| (?:tail|head|tee|grep|cat)\b[^|]*)*\Z")
 
 Placed = tuple[int, Deed]
@@ -76,19 +77,19 @@ def changed(edits: Sequence[Placed]) -> str:
     return f"Changed {' and '.join(names[:2]) if not more else ', '.join(names[:2])}{more}"
 
 
-def fixed(error: str, names: Sequence[str], command: str) -> str:
-    """Return a title with the error and, if there is room, the file that was fixed."""
+def fixed(error: str, how: str, command: str) -> str:
+    """Return the error, or the command if the error says nothing, and what mended it."""
     short = re.sub(
         r"\A\S+(?::\d+(?::\d+)?|\(\d+,\d+\)): (?:error:? )?|\A(?:\w+\.)+(?=\w+(?:Error|Exception))", "", error
     )
-    name = names[0] if names and len(names[0]) <= NAME else names[0].rpartition("/")[2] if names else ""
-    where = f" in {name}" if name else ""
-    if error == "no reason given":
-        return clipped(f"Fixed {command}{where}", TITLE)
-    room = TITLE - len("Fixed ") - len(where)
-    if room < 30:
-        return clipped(f"Fixed {short}", TITLE)
-    return f"Fixed {clipped(short, room)}{where}"
+    what = command if _UNTELLING.match(short) else clipped(short, TITLE // 2)
+    return f"{what}: mended by {how}"
+
+
+def stopped(text: str) -> str:
+    """Return the text with a mark at its end."""
+    text = text.rstrip(" ,;:–—")
+    return text if not text or _STOPPED.search(text) else f"{text}."
 
 
 class Vain(NamedTuple):
@@ -112,21 +113,6 @@ def in_vain(deeds: Sequence[Deed], first: int, last: int) -> Vain:
             told.append(f"{which}, {edits(tried)}, was not enough: {error_of(deed)}.")
             since = place
     return Vain(told, since)
-
-
-def looked(deeds: Sequence[Placed]) -> str:
-    read = [deed.target for _, deed in deeds if deed.what == "read"]
-    sought = [
-        f"“{deed.target}”{f' (in {deed.detail})' if deed.detail else ''}"
-        for _, deed in deeds
-        if deed.what == "searched"
-    ]
-    parts = []
-    if sought:
-        parts.append(f"Searched for {listed(sought)}.")
-    if read:
-        parts.append(f"Read {listed(read, FILES)}.")
-    return " ".join(parts)
 
 
 def address(target: str) -> str:

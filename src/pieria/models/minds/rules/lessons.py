@@ -24,6 +24,8 @@ LASTING, BORNE_OUT, SAID_BEFORE = 0.8, 0.1, 0.1
 """Confidence of an explicit rule. It rises if the agent did what is corrected, and if it was said before."""
 AT_HAND = 0.25
 """Decrease for a correction that may be about one thing only."""
+WORDS = 3
+"""The fewest words of a rule: “never used” says nothing to do."""
 LEAST, MOST = 0.4, 0.95
 RULES = 3
 """Rules per prompt."""
@@ -115,6 +117,7 @@ def _laid_down(sentence: str, quote: str, told: Told, place: int) -> Iterator[Le
         REPORTED.search(low)
         or any(re.search(rf"\b{re.escape(phrase)}\b", low) for phrase in phrases("corrections", "at_once"))
         or _SPEAKER.match(low)
+        or len(low.split()) < WORDS
     ):
         return
     if any(rule.kind == RULE for rule in standing(bare.text)):
