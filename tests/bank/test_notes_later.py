@@ -95,7 +95,7 @@ def test_items_left_on_a_list_are_debts_until_checked_off(bank: Bank, clock: Han
         return ["called", "TodoWrite", {"todos": todos}, "ok"]
 
     spend(bank, clock, ["prompt", "prepare the release"], listed("pending"), ["reply", "The tests are there."])
-    assert owed(bank) == ["Rotate the deploy key"]
+    assert owed(bank) == ["Rotate the deploy key. Left open when the session ended."]
     spend(bank, clock, ["prompt", "go on with the release"], listed("completed"), ["reply", "All is ready."])
     assert owed(bank) == []
 

@@ -162,6 +162,8 @@ class Noticed:
     is_outside: bool = False
     """Whether it quotes outside content: a page, or a reply of an agent that had read one."""
     replies: tuple[int, ...] | None = None
+    worth: float = 1.0
+    """How probably a person would keep it, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ IMPORTANCE = {
     "decision": 0.7, "plan": 0.6, "debt": 0.65, "fact": 0.6, "howto": 0.65, "bugfix": 0.65, "feature": 0.6,
     "refactor": 0.55, "change": 0.55, "discovery": 0.5,
 }  # fmt: skip
+LEAST_WORTH = 0.6
+"""The share of its type's importance that a note has which is hardly worth keeping."""
 SAID = frozenset({"decision", "plan", "debt", "fact"})
 """Types that rest on words more than on deeds."""
 DEBT = "debt"
@@ -200,7 +202,9 @@ def clipped_text(text: str) -> str:
 def _importance(type: str, noticed: Noticed) -> float:
     if OPEN in noticed.concepts:
         return OPEN_IMPORTANCE
-    return OUTSIDE_IMPORTANCE if noticed.is_outside else IMPORTANCE[type]
+    if noticed.is_outside:
+        return OUTSIDE_IMPORTANCE
+    return round(IMPORTANCE[type] * (LEAST_WORTH + (1 - LEAST_WORTH) * noticed.worth), 3)
 
 
 def _files(span: Span, noticed: Noticed) -> tuple[list[str], list[str]]:

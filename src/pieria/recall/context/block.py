@@ -13,6 +13,7 @@ from functools import partial
 from pieria.recall.answer import Item
 from pieria.recall.context.candidates import Found
 from pieria.recall.context.lines import (
+    DOUBTED,
     PINNED,
     SENTENCE,
     attributed_line,
@@ -41,8 +42,10 @@ HEADINGS = {
     INDEX: "# Index",
     FULL: "# In full",
 }
-SHARES = {RULES: 0.25, PINNED_ONES: 0.15, OPEN: 0.2, INDEX: 0.35, FULL: 1.0}
-ASKED_SHARES = {**SHARES, OPEN: 0.1, INDEX: 0.25}
+ORDER = (RULES, PINNED_ONES, OPEN, FULL, INDEX)
+"""The order in which the parts take their room. The index has what is not shown in full."""
+SHARES = {RULES: 0.25, PINNED_ONES: 0.15, OPEN: 0.2, FULL: 0.8, INDEX: 1.0}
+ASKED_SHARES = {**SHARES, OPEN: 0.1, FULL: 0.8}
 """The share of the room that each part may take before the parts after it."""
 NAMES = {
     RULES: ("standing rule", "standing rules"),
@@ -113,7 +116,9 @@ def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, li
     """Return all possible entries by part, best first."""
     clipped = [memory for memory in found.pinned if len(memory.text) > PINNED]
     last = [Entry(None, partial(str, told)) for told in closing]
-    titled = {(one.memory.scope, one.memory.id) for one in found.threads if one.text == (one.memory.title or "")}
+    titled = {
+        (one.memory.scope, one.memory.id) for one in found.threads if one.text in (one.memory.title, one.memory.text)
+    }
     untold = [one for one in found.ranked if (one.scope, one.id) not in titled]
 
     fails = found.overturned.get
@@ -129,6 +134,7 @@ def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, li
         FULL: [
             Entry(one, partial(whole, one, now, found.passages.get(one.id), fails(one.id)))
             for one in (*clipped, *found.ranked)
+            if not says_no_more(one) and (one.trust >= DOUBTED or one.pinned or found.passages)
         ],
     }
 
@@ -152,7 +158,7 @@ class _Choice:
         self._shares = shares
         self._head = frame.head
         self._taken: dict[str, dict[int, Entry]] = {part: {} for part in PARTS}
-        self._indexed: set[int] = set()
+        self._whole: set[int] = set()
         around = Length.of(f"{self._head}\n{fenced('', MARK)}")
         self._used = around
         if reserved:
@@ -161,9 +167,9 @@ class _Choice:
         self._room = max(0, budget - self._used.tokens)
 
     def fill(self) -> None:
-        for part in PARTS:
+        for part in ORDER:
             self._take(part, self._used.tokens + int(self._shares[part] * self._room))
-        for part in PARTS:
+        for part in ORDER:
             self._take(part, self._budget)
 
     def _take(self, part: str, most: int) -> None:
@@ -171,7 +177,7 @@ class _Choice:
         for place, entry in enumerate(self._parts[part]):
             if self._used.tokens + LEAST > min(most, self._budget):
                 break
-            if place in self._taken[part] or (part == FULL and self._is_told(entry)):
+            if place in self._taken[part] or (part == INDEX and id(entry.memory) in self._whole):
                 continue
             needed = entry.length
             if not self._taken[part]:
@@ -180,13 +186,8 @@ class _Choice:
             if with_it.tokens <= min(most, self._budget):
                 self._used = with_it
                 self._taken[part][place] = entry
-                if part == INDEX:
-                    self._indexed.add(id(entry.memory))
-
-    def _is_told(self, entry: Entry) -> bool:
-        """Return whether its index line already says everything."""
-        assert entry.memory is not None
-        return id(entry.memory) in self._indexed and says_no_more(entry.memory)
+                if part == FULL:
+                    self._whole.add(id(entry.memory))
 
     def left_out(self) -> dict[str, int]:
         """Return counts of entries that are not shown. A memory shown in full needs no index line."""

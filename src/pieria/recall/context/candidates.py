@@ -299,7 +299,7 @@ def _due(memory: Memory) -> date | None:
 def _by_date(debts: Sequence[Memory]) -> list[Thread]:
     """Return the debts with a date first, the earliest first, then the others by importance and age."""
     ordered = sorted(debts, key=lambda one: (_due(one) or date.max, -one.importance, *_newest(one)))
-    return [Thread(one, one.title or one.text, f"due {due}" if (due := _due(one)) else None) for one in ordered]
+    return [Thread(one, one.text, f"due {due}" if (due := _due(one)) else None) for one in ordered]
 
 
 def _is_noted(point: str, debts: Sequence[Memory]) -> bool:

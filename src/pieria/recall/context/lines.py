@@ -103,8 +103,17 @@ def whole(memory: Memory, now: datetime, passage: str | None = None, fails: Over
         files.append(f"{more} more files")
     about = [f"about {', '.join(files)}"] if files else []
     label = [age(memory.at, now), what(memory), *_origin(memory), *about, *_that(fails), _id(memory)]
+    told = list(_told(memory, passage))
     title = on_one_line(memory.title, TITLE) if memory.title else ""
-    return "\n".join([_line(label, title), *(f"  {line}" for line in _told(memory, passage))])
+    if title and _begins_with(told[0], title):
+        return "\n".join([_line(label, told[0]), *(f"  {line}" for line in told[1:])])
+    return "\n".join([_line(label, title), *(f"  {line}" for line in told)])
+
+
+def _begins_with(text: str, title: str) -> bool:
+    """Return whether the title is only how the text begins, perhaps cut off."""
+    begins = title.removesuffix("…").rstrip(" .").casefold()
+    return text.casefold().startswith(begins)
 
 
 def says_no_more(memory: Memory) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pieria.language.remarks import READ, remarks
 from pieria.models.mind import Deed, Noticed, Task
@@ -178,7 +178,7 @@ class _One:
             replies=replies,
             asks=asks,
         )
-        yield made
+        yield replace(made, worth=note.worth)
 
     def _stated(self) -> Iterator[Noticed]:
         """Yield notes on the user's choices between options, and on plans that the user approved."""

@@ -56,6 +56,8 @@ class Said(NamedTuple):
     label: str
     opens: bool
     is_sure: bool
+    worth: float = 1.0
+    """How probably it is worth keeping, from 0 to 1."""
 
 
 @dataclass(slots=True)
@@ -67,6 +69,8 @@ class _Group:
     opens: bool = False
     is_sure: bool = False
     """Whether a sentence makes a note without the model, by its words."""
+    worth: float = 0.0
+    """The highest probability of its remarks."""
 
     def add(self, sentence: str, kind: str | None) -> None:
         self.said.append(sentence)
@@ -97,7 +101,10 @@ class _Group:
             lead = max(said, key=lambda each: len(told(each)))
         text = capitalised(" ".join(said))
         name = bare_request(_LABEL.sub("", lead) if kind == "cause" else lead)
-        return Said(TYPES[kind], title(name), text, kind if kind in LABELS else "", self.opens, self.is_sure)
+        label = kind if kind in LABELS else ""
+        return Said(
+            TYPES[kind], title(name), text, label, self.opens, self.is_sure, 1.0 if self.is_sure else self.worth
+        )
 
 
 def person_notes(text: str, before: str) -> list[Said]:
@@ -116,12 +123,13 @@ def agent_notes(text: str) -> list[Said]:
 def _notes(
     text: str, within: Sequence[Sentence], said_by: str, before: str, *, is_choice: bool = False
 ) -> Iterator[Said]:
-    judged = {(one.start, one.end): one.kind for one in remarks(text, said_by, before=before)}
+    judged = {(one.start, one.end): one for one in remarks(text, said_by, before=before)}
     group = _Group()
     last = ""
     for place, (start, end) in enumerate(within):
         sentence = bare(" ".join(text[start:end].split()))
-        kind = judged.get((start, end))
+        remark = judged.get((start, end))
+        kind = remark and remark.kind
         surely = _surely(sentence, kind, is_choice=is_choice and place == 0) if said_by == PERSON else None
         if said_by == PERSON:
             kind = None if is_question(sentence) else surely or kind
@@ -137,6 +145,8 @@ def _notes(
                 if needs_more and len(told(last)) >= SHARED and not is_question(last):
                     group.add(last, None)
                 group.add(sentence, kind)
+        if remark is not None and group.said[-1:] == [sentence]:
+            group.worth = max(group.worth, remark.sure)
         group.is_sure |= surely is not None and group.said[-1:] == [sentence]
         last = sentence if group.said[-1:] != [sentence] else ""
     yield from _closed(group, before)
@@ -162,7 +172,7 @@ def _surely(sentence: str, kind: str | None, *, is_choice: bool) -> str | None:
     if led:
         rest = sentence[led.end() :].lstrip(" :,–—-")
         return "rule" if _is_rule(rest) else kind or "fact"
-    return "decision" if is_choice else None
+    return "decision" if is_choice or holds("choosing", low) else None
 
 
 def _is_rule(sentence: str) -> bool:
