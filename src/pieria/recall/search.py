@@ -34,6 +34,8 @@ AT_ONCE, ROUNDS = 300, 10
 UNLIKELY = "what is unlikely to score enough is left to the next page"
 STANDS_BEHIND = 0.5
 """A source ranks before its derived memory if it has at least this share of that memory's worth."""
+EVIDENCE = ("turn", "episodic")
+"""Kinds of memories that hold all of what is drawn from them."""
 WordsKey = tuple[float, int, int]
 NOWHERE: CandidateKey = (-1, -1)
 Place = tuple[int, str]
@@ -342,10 +344,22 @@ def _behind_sources(
     drawn_from = [pair for pair in drawn_from if by_place[pair[1]].worth >= STANDS_BEHIND * by_place[pair[0]].worth]
     if not drawn_from:
         return list(shown), []
-    after = behind_sources(before, drawn_from)
+    after = _repeated_last(behind_sources(before, drawn_from), drawn_from, by_place, memories)
     rank = {place: number for number, place in enumerate(before)}
     late = {derived for derived, source in drawn_from if rank[derived] < rank[source]}
     return [by_place[place] for place in after], [place[1] for place in after if place in late]
+
+
+def _repeated_last(
+    order: Sequence[Place],
+    drawn_from: Sequence[tuple[Place, Place]],
+    by_place: Mapping[Place, Scored],
+    memories: Mapping[CandidateKey, Memory],
+) -> list[Place]:
+    """Return the places with what only repeats a turn or a step on the page after all others."""
+    said = {source for _, source in drawn_from if memories[by_place[source].evidence.key].kind in EVIDENCE}
+    repeated = {derived for derived, source in drawn_from if source in said}
+    return [*(place for place in order if place not in repeated), *(place for place in order if place in repeated)]
 
 
 def _with_falling_scores(hits: Sequence[Hit]) -> list[Hit]:
