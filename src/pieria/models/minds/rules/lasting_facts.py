@@ -214,10 +214,10 @@ def _confidence(
     low = lowered(sentence)
     if not _FEWEST <= length(sentence) <= _MOST or low.endswith(("?", "？")):
         return None
-    if has_cue("passing.momentary", low) or Reader.is_supposed(sentence):
-        return None
     if worth >= least:
         return round(max(worth, _STATED if stated else 0.0), 4)
+    if has_cue("passing.momentary", low) or Reader.is_supposed(sentence):
+        return None
     if stated and worth >= STATED_WORTH:
         return _STATED
     return KEPT if emphasis.keeps(sentence) else None
