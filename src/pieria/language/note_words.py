@@ -48,10 +48,11 @@ def says_done(sentence: str) -> bool:
 
 def is_same_matter(owed: str, done: str) -> bool:
     """Return whether a sentence on something done is about what is owed: it names it, or shares its rare words."""
-    if lowered(done).strip(" .") in lowered(owed):
+    theirs, ours = rare_terms(owed), rare_terms(done)
+    named = {term.term for term in query_terms(done) if not term.stop}
+    if len(named) >= DISTINCT and named <= {*terms(owed)}:
         return True
-    theirs = rare_terms(owed)
-    return len(theirs & rare_terms(done)) >= min(DISTINCT, len(theirs) or DISTINCT)
+    return len(theirs & ours) >= min(DISTINCT, len(theirs) or DISTINCT)
 
 
 def affirms(text: str, option: str) -> bool:

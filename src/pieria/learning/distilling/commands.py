@@ -96,10 +96,17 @@ def searched(line: str) -> str | None:
     return looking[0].targets[0]
 
 
+_HIDDEN_ADDRESS = re.compile(
+    r"[$`]|\{[^}\s]*,[^}\s]*\}|(?<!\S)(?:--(?:url|resolve|connect-to|proxy|config|input-file)|-[xK])(?![a-z-])"
+)
+"""What may hold another address than those that a command shows."""
+
+
 def is_outside(line: str) -> bool:
     """Return whether the output comes from the network, such as a web page, and not from a server on this machine."""
+    may_be_local = _HIDDEN_ADDRESS.search(line) is None
     return any(
-        (command.program in _OUTSIDE and not is_local(*command.targets))
+        (command.program in _OUTSIDE and not (may_be_local and is_local(*command.targets)))
         or (command.program == "gh" and command.verb in _OUTSIDE_GH)
         for command in commands(line)
     )

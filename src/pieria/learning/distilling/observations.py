@@ -124,8 +124,6 @@ def _is_page(found: Read, noticed: Noticed, place: int) -> bool:
 
 def _grounded(span: Span, noticed: Noticed) -> Noticed:
     """Attach the deeds that a model's words name, or else all edits and commands. Models see no fetched pages."""
-    if noticed.type == "decision":
-        return noticed
     if noticed.type in SAID:
         return replace(noticed, is_outside=span.outside is not None)
     shown = [(place, deed) for place, deed in enumerate(span.task.deeds) if deed.what != "fetched"]

@@ -38,7 +38,7 @@ def to_dos(event: AgentEvent) -> list[tuple[str, bool]]:
         said = item if isinstance(item, Mapping) else {"content": item}
         text = _first(said, ("content", "step", "description", "text"))
         if text.strip():
-            found.append((clipped(plain(text), QUESTION), said.get("status") in _DONE))
+            found.append((clipped(plain(text), QUESTION), str(said.get("status")) in _DONE))
     return found
 
 

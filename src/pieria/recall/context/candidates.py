@@ -285,7 +285,7 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
 def _is_owed(memory: Memory, now: datetime) -> bool:
     """Return whether a debt is neither done nor long past its date."""
     due = _due(memory)
-    return DONE not in memory.body and (due is None or due + OVERDUE >= now.astimezone(UTC).date())
+    return DONE not in memory.body and (due is None or due >= now.astimezone(UTC).date() - OVERDUE)
 
 
 def _due(memory: Memory) -> date | None:

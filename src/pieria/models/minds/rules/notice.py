@@ -206,7 +206,8 @@ class _One:
     def _left(self) -> Iterator[Noticed]:
         for item in self._task.left:
             text = [telling.stopped(item), "Left open when the session ended."]
-            yield self._made("debt", asking.title(item), text, named=(item,), replies=())
+            is_outside = self._task.is_outside
+            yield self._made("debt", asking.title(item), text, named=(item,), replies=(), is_outside=is_outside)
 
     # --- what was done
 
