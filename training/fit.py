@@ -33,10 +33,10 @@ class Example(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What a model decides: the wanted kinds, and the least probability that counts."""
+    """What a model decides: the wanted kinds, and the least probability that counts in the figures."""
 
     kinds: tuple[str, ...]
-    threshold: float
+    least: float
 
 
 class Matrix(NamedTuple):
@@ -69,7 +69,6 @@ def train(examples: Sequence[Example], task: Task) -> Model:
             for column in _largest(spread, KEPT_FOR_KINDS)
         },
         list(task.kinds),
-        task.threshold,
     )
 
 
@@ -141,7 +140,7 @@ def cross_validate(examples: Sequence[Example], task: Task) -> dict[str, dict[st
     english = np.array([example.language == "en" for example in examples])
     figures = {}
     for name, group in (("all", english | True), ("english", english), ("others", ~english)):
-        taken = found[group] >= task.threshold
+        taken = found[group] >= task.least
         figures[name] = {
             "sentences": int(group.sum()),
             "auc": round(_area(found[group], wanted[group]), 3),
@@ -170,5 +169,5 @@ def written(model: Model) -> str:
             if weight
         ]
         parts.append(f'"{name}":{{\n' + ",\n".join(lines) + "\n}")
-    parts += [f'"names":{json.dumps(model.names)}', f'"threshold":{model.threshold}']
+    parts += [f'"names":{json.dumps(model.names)}']
     return "{" + ",\n".join(parts) + "}\n"

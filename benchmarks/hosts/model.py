@@ -46,7 +46,7 @@ class Request:
 Step = ToolCall | str
 """A call, or words that end the turn."""
 Script = Sequence[Step | Callable[[Request], Step]]
-"""Steps, some of which depend on what the host sent."""
+"""Steps. Some depend on what the host sent."""
 
 
 @dataclass

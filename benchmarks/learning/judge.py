@@ -1,4 +1,4 @@
-"""Judge what is learnt from labelled work: `python -m benchmarks.learning.judge tuning|locked [--show]`.
+"""Judge what is learnt from labelled work: `python -m benchmarks.learning.judge tuning|unseen [--show]`.
 
 The folder `work` holds sessions of work, written and labelled by people who do not know the code. Some are events as
 the hooks of an agent report them; they are captured and distilled. Some are steps as a program appends them to a
@@ -40,7 +40,7 @@ class Judged(NamedTuple):
 
 
 @click.command
-@click.argument("part", type=click.Choice(["tuning", "locked"]))
+@click.argument("part", type=click.Choice(["tuning", "unseen"]))
 @click.option("--kind", multiple=True, help="Only sessions whose name begins so.")
 @click.option("--show", is_flag=True, help="Show each label, kept text and question.")
 def main(part: str, kind: tuple[str, ...], show: bool) -> None:

@@ -263,6 +263,18 @@ def test_derived_memory_ranks_behind_its_source(bank: Bank) -> None:
     assert (ids(past)[0], past.plan["behind_sources"]) == (derived.id, [])
 
 
+def test_what_repeats_a_turn_comes_after_all_others(bank: Bank) -> None:
+    turn = bank.remember("A heron met a stork by the river.", kind="turn")
+    note = bank.remember("The heron met a stork.", kind="observation")
+    summary = bank.remember("heron and stork", kind="summary")
+    bank.link(note.id, turn.id, "provenance")
+    bank.link(summary.id, note.id, "provenance")
+    further = bank.remember("Where herons live there is a river, some trees and hardly a stork.")
+    found = bank.recall("heron stork")
+    assert sorted(ids(found), key=[turn.id, further.id, note.id, summary.id].index) == ids(found)
+    assert set(found.plan["behind_sources"]) <= {note.id, summary.id}
+
+
 def test_derived_memories_of_the_bank_and_user_stand_behind(bank: Bank) -> None:
     source = bank.remember("A crane, and once a heron.", kind="drawer")
     other = bank.remember("Snow lies on the mill.", kind="drawer")

@@ -12,7 +12,10 @@ import pieria
 from pieria.bank import Bank
 from pieria.bank.capture.distill import piece_of
 from pieria.capture import hook
+from pieria.capture.tool_hook import questions_of
 from pieria.learning.distilling.pieces import states
+from pieria.learning.distilling.tools import deeds_of
+from pieria.record.event import AgentEvent
 
 FIXTURES = Path(__file__).parent / "fixtures"
 """HOST-VERSION/session.jsonl has the payloads, and HOST.jsonl the events that arrive."""
@@ -92,3 +95,27 @@ def test_the_hooks_process_reads_what_real_hosts_tell(tmp_path: Path, host: str)
     capture(tmp_path, host, lambda payload: ran(payload, tmp_path / "spool", host))
     with pieria.open("default", data=tmp_path) as bank:
         assert arrived(bank, host, tmp_path / "shop") == expected(host)
+
+
+def test_question_of_odd_form_keeps_what_can_be_read() -> None:
+    asked = [7, {"question": "Which one?", "options": 3}, {"question": "When?", "id": ["x"], "options": ["now", None]}]
+    odd: dict[tuple[Any, ...], Any] = {
+        (): {}, ("abc",): {"questions": "abc"}, (1, 5): {"questions": asked, "answers": 5},
+        ("named",): {"questions": asked, "answers": {"Which one?": "the blue one", "When?": {"answers": 4}}},
+    }  # fmt: skip
+    told = {case: [each["answer"] for each in questions_of(given, None)] for case, given in odd.items()}
+    assert told == {(): [], ("abc",): [], (1, 5): ["", ""], ("named",): ["the blue one", ""]}
+
+
+def test_agent_states_no_choice_of_a_person() -> None:
+    asked = {"questions": [{"question": "Which one?", "answer": "the blue one", "options": ["the blue one", "red"]}]}
+    typed = {"questions": [{**asked["questions"][0], "typed": False}]}
+
+    def chosen(tool: str, given: dict[str, Any]) -> list[str]:
+        event = {"what": "tool", "session": "s", "tool": tool, "input": given, "text": "", "at": "2026-03-02T09:00:00Z"}
+        return [deed.what for deed in deeds_of(AgentEvent.from_dict({"host": "h", **event}))]
+
+    assert chosen("AskUserQuestion", typed) == ["chosen"]
+    assert chosen("AskUserQuestion", asked) == []
+    for tool in ("mcp__evil__AskUserQuestion", "evil.question", "mcp.evil.AskUserQuestion"):
+        assert "chosen" not in chosen(tool, typed), tool

@@ -47,11 +47,17 @@ MATTERS = {
     ("FF_PARCEL must leave the checkout", "FF_PARCEL is removed from the checkout."): True,
     ("FF_PARCEL must leave the checkout", "The old banner is removed."): False,
     ("Rotate the deploy key", "Rotate the deploy key"): True,
+    ("The login has to be fixed", "Fixed."): False,
+    ("Renew the certificate", "new"): False,
+    ("Look at the latest build", "Test"): False,
+    ("Look at the latest build", "."): False,
 }
 AFFIRMED = {
     ("We go back to STAR + featureCounts.", "STAR + featureCounts"): True,
     ("We use salmon, not STAR.", "STAR"): False,
     ("Anything but that.", "STAR"): False,
+    ("Postgres stays out of this project.", "Postgres"): False,
+    ("SQLite, since Postgres was far too heavy.", "Postgres"): False,
 }
 
 

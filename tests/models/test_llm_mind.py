@@ -19,7 +19,7 @@ from tests.models.scripted import Call, Ledger, Replied, Scripted
 
 from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
 from pieria.language import entities
-from pieria.models.mind import Found, Judgement, Knowledge, Mind, Said, StepSeen
+from pieria.models.mind import Deed, Found, Judgement, Knowledge, Mind, Said, StepSeen, Task
 from pieria.models.minds.llm import GROUPS, STEPS, LLMMind
 from pieria.models.minds.llm.prompt import TOGETHER
 
@@ -396,3 +396,11 @@ def test_cost_is_noted_as_far_as_it_is_known() -> None:
         ("get_mode", "scripted-1", CutError.usage, 2.0, True),
         ("get_mode", "scripted-1", {}, 2.0, False),
     ]
+
+
+def test_no_words_of_a_page_are_shown_for_notes() -> None:
+    deeds = (Deed("fetched", "https://a.example", "FETCHED"), Deed("reported", "look it up", "REPORTED"))
+    for is_outside, shown in ((True, set()), (False, {"REPORTED"})):
+        llm = Scripted(json.dumps({"reasoning": "-", "notes": []}))
+        LLMMind(llm).notice([Task("why?", deeds, is_outside=is_outside)])
+        assert {word for word in ("FETCHED", "REPORTED") if word in llm.calls[0].user} == shown

@@ -113,7 +113,6 @@ def test_the_model_distinguishes_kinds_in_what_was_typed() -> None:
         assert lasting_kind(sentence, PROMPT) == (kind or None), sentence
     model = load_model(MODEL)
     assert {"", "note", "^ please", "head always"} <= model.wanted.keys()
-    assert 0 < model.threshold < 1
     text = "Schreib Commits bitte immer auf Englisch."
     assert found_in(text) == []
     assert found_in(text, PROMPT) == [text]

@@ -1,4 +1,4 @@
-"""Record Claude Code through its protocol for programs, in which this file plays the person who allows and answers."""
+"""Record Claude Code through its protocol for programs. This file plays the person: it allows and answers."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from benchmarks.hosts.recorder.shop import CHECK, FINDINGS, MEND, MENDED, MENDED
 from pieria.capture.install.hosts import HOSTS
 
 MODEL = "gpt-5.5"
-"""A model that Codex knows, to which it lists the tools and `apply_patch`."""
+"""A model that Codex knows: it lists the tools and `apply_patch` to it."""
 SUB_AGENT = "Find the uses of RATES."
 PROMPTS = (MEND, "Please use floats, and describe the rates.")
 

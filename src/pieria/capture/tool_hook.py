@@ -90,10 +90,12 @@ def questions_of(given: Mapping[str, Any], told: Any) -> list[Event]:
     answers = answer.get("answers") or given.get("answers") or ()
     notes = answer.get("annotations") or given.get("annotations") or {}
     found = []
-    for number, asked in enumerate(given.get("questions") or ()):
+    for number, asked in enumerate(_listed(given.get("questions"))):
+        if not isinstance(asked, dict):
+            continue
         words = str(asked.get("question") or "")
         said = _said(answers, number, (words, asked.get("id")))
-        labels = [str(option.get("label")) for option in asked.get("options") or () if isinstance(option, dict)]
+        labels = [str(option.get("label")) for option in _listed(asked.get("options")) if isinstance(option, dict)]
         own = [one.removeprefix(_NOTE) for one in said if one.startswith(_NOTE)]
         said = [one for one in said if not one.startswith(_NOTE)]
         note = notes.get(words) if isinstance(notes, dict) else None
@@ -117,11 +119,15 @@ def questions_of(given: Mapping[str, Any], told: Any) -> list[Event]:
 def _said(answers: Any, number: int, names: tuple[Any, ...]) -> list[str]:
     """Return the answers to a question: hosts list them in order, or name them by the question or its id."""
     if isinstance(answers, dict):
-        said = next((answers[name] for name in names if name in answers), None)
+        said = next((answers[name] for name in names if isinstance(name, str) and name in answers), None)
     else:
-        said = next(iter(answers[number : number + 1]), None)
+        said = next(iter(_listed(answers)[number : number + 1]), None)
     said = said.get("answers") if isinstance(said, dict) else said
-    return [said] if isinstance(said, str) else [str(one) for one in said or ()]
+    return [said] if isinstance(said, str) else [str(one) for one in _listed(said)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _parts(answer: str, labels: list[str]) -> list[str]:

@@ -14,6 +14,11 @@ DISTINCT = 2
 """Terms that two texts about one matter share."""
 _ASKS = re.compile(r"[?？]\W*\Z")
 _DENYING = r"\b(?:not|no|never|without|instead of|rather than|than|against|drop|nicht|kein\w*|statt|pas|sans|sin|sem)"
+_DENIED = (
+    r"(?:is|was|are|were|stays?|remains?|would be|ist|war|wäre|bleibt|est|était|reste|es|era|queda|é|fica)"
+    r"\s+(?:\w+\s+)?"
+    r"(?:too|out|not|no|off|zu|draußen|raus|nicht|trop|pas|hors|demasiado|fuera|muito|não|fora)\b"
+)
 _DENIES = re.compile(r"\wn['’]t\b")
 _SCRIPT_WITHOUT_SPACES = "\u3000"
 
@@ -61,8 +66,11 @@ def affirms(text: str, option: str) -> bool:
     if not wanted or not wanted <= set(terms(text)):
         return False
     first = re.search(r"\w+", option)
-    denied = rf"{_DENYING}\s+(?:\w+\s+)?{re.escape(first[0])}\b" if first else ""
-    return not (denied and re.search(denied, text, re.IGNORECASE))
+    if first is None:
+        return True
+    name = re.escape(first[0])
+    denied = rf"{_DENYING}\s+(?:\w+\s+)?{name}\b|\b{name}\s+{_DENIED}"
+    return re.search(denied, text, re.IGNORECASE) is None
 
 
 def rare_terms(text: str) -> frozenset[str]:

@@ -10,12 +10,14 @@ from pieria.language.sentence_model import features, judge, load_model
 MODEL = "rule"
 PROMPT, NOTE = "prompt", "note"
 """How a person says something: typed to an agent during work, or stored on purpose."""
+LEAST = 0.35
+"""The least probability that a sentence is taken for lasting."""
 LASTING = ("rule", "preference", "profile")
 
 
 def lasting_kind(sentence: str, said_as: str) -> str | None:
     """Return the kind of lasting statement that a sentence makes, one of `LASTING`, or None."""
-    found = judge(load_model(MODEL), features_of(sentence, said_as))
+    found = judge(load_model(MODEL), features_of(sentence, said_as), LEAST)
     return found and found.kind
 
 

@@ -26,13 +26,12 @@ _LENGTHS = 6
 
 
 class Model(NamedTuple):
-    """The weights of each feature, for wanted sentences and for each kind, and the least probability that counts."""
+    """The weights of each feature, for wanted sentences and for each kind."""
 
     wanted: dict[str, int]
     kinds: dict[str, list[int]]
     names: list[str]
     """The kinds, in the order of their weights."""
-    threshold: float
 
 
 class Judgement(NamedTuple):
@@ -40,10 +39,10 @@ class Judgement(NamedTuple):
     probability: float
 
 
-def judge(model: Model, found: Sequence[str], least: float | None = None) -> Judgement | None:
+def judge(model: Model, found: Sequence[str], least: float) -> Judgement | None:
     """Return the kind of a sentence with these features, or None below the probability `least`."""
     sure = probability(found, model.wanted)
-    if sure < (model.threshold if least is None else least):
+    if sure < least:
         return None
     totals = [sum(column) for column in zip(*(model.kinds[each] for each in found if each in model.kinds), strict=True)]
     return Judgement(model.names[totals.index(max(totals))] if totals else model.names[0], sure)

@@ -344,10 +344,10 @@ def _behind_sources(
     drawn_from = [pair for pair in drawn_from if by_place[pair[1]].worth >= STANDS_BEHIND * by_place[pair[0]].worth]
     if not drawn_from:
         return list(shown), []
-    after = _repeated_last(behind_sources(before, drawn_from), drawn_from, by_place, memories)
+    after = behind_sources(_repeated_last(before, drawn_from, by_place, memories), drawn_from)
     rank = {place: number for number, place in enumerate(before)}
-    late = {derived for derived, source in drawn_from if rank[derived] < rank[source]}
-    return [by_place[place] for place in after], [place[1] for place in after if place in late]
+    moved = [place[1] for number, place in enumerate(after) if rank[place] < number]
+    return [by_place[place] for place in after], moved
 
 
 def _repeated_last(

@@ -20,6 +20,7 @@ from pieria.learning.distilling.tasks import Read, Span, read, sources_of
 from pieria.models.mind import NOTICED, TITLE, Deed, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
 from pieria.record.clip import clipped, estimated_tokens
+from pieria.record.debt import DEBT, DONE, DUE
 from pieria.record.draft import NewMemory
 from pieria.record.event import AgentEvent
 from pieria.record.ids import derived_id
@@ -37,12 +38,13 @@ LEAST_WORTH = 0.6
 """The share of its type's importance that a note has which is hardly worth keeping."""
 SAID = frozenset({"decision", "plan", "debt", "fact"})
 """Types that rest on words more than on deeds."""
-DEBT = "debt"
-DUE = frozenset({DEBT, "plan"})
+DATED = frozenset({DEBT, "plan"})
+"""Types that a date makes due."""
 AGAINST = "against"
 """The key in a decision's body for the options that it left."""
-DONE = "done"
-"""The key in a debt's body with the time of its completion."""
+CHOSEN = ("decision", "plan")
+SAID_BY, USER = "said_by", "user"
+"""The key and value in the body of a decision or plan in the user's own words: only such a one reverses a choice."""
 OPEN_IMPORTANCE, OUTSIDE_IMPORTANCE = 0.65, 0.35
 OPEN = "open"
 """Tag of a failure that is still open; it ranks above other discoveries."""
@@ -147,11 +149,13 @@ def _observation(span: Span, noticed: Noticed, by: str, scope: str, heard: Runs)
         body["facts"] = [clipped(fact, 500) for fact in noticed.facts[:FACTS]]
     if looked:
         body["files_read"] = looked
+    if type in CHOSEN and noticed.replies == ():
+        body[SAID_BY] = USER
     if left := [option for deed in _deeds(span, noticed) if deed.what == "chosen" for option in deed.others]:
         body[AGAINST] = left
-    due = due_date(noticed.text, at) if type in DUE else None
+    due = due_date(noticed.text, at) if type in DATED else None
     if due is not None:
-        body["due"] = due.isoformat()
+        body[DUE] = due.isoformat()
     spent = sum(_tokens(event) for event in events)
     if spent:
         body["discovery_tokens"] = spent

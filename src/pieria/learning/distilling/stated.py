@@ -47,7 +47,8 @@ def _choices(event: AgentEvent) -> Iterator[Deed]:
     answers = {_unquoted(question): _unquoted(answer) for question, answer in _ANSWERED.findall(event.text)}
     for question in _questions(event.input):
         said = _first(question, ("question", "header"))
-        answer = _first(question, ("answer",)) or answers.get(said, "")
+        # Only the hook says whether the person typed the answer: else it may be one of the agent's arguments.
+        answer = (_first(question, ("answer",)) if "typed" in question else "") or answers.get(said, "")
         if not said or not answer.strip():
             continue
         options = dict(_options(question.get("options")))

@@ -11,18 +11,21 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
+from functools import partial
 from typing import NamedTuple
 
 from pieria.language.analyser import query_terms, terms
 from pieria.language.echo import Query, query_of
 from pieria.language.sentences import sentences
 from pieria.recall.answer import Overturned, Recall
+from pieria.recall.context.lines import DOUBTED
 from pieria.recall.context.rules import ruling, words_of
 from pieria.recall.part import Source
 from pieria.recall.past import find_overturning
 from pieria.recall.query import asks_of_before
-from pieria.record import lesson
+from pieria.record import debt, lesson
+from pieria.record.debt import DEBT, DONE, due_of
 from pieria.record.decay import recency
 from pieria.record.filter import Filter
 from pieria.record.link import DRAWN_FROM
@@ -44,11 +47,7 @@ BESIDE_THE_POINT = 0.4
 """A hit below this share of the best score is no answer."""
 NEWEST, MOST_IMPORTANT, LAST_SAID, NAMING = 120, 80, 30, 60
 RULES, PINNED, RANKED = 60, 40, 80
-DIGESTS, FAILURES, FIXES, DEBTS = 6, 20, 60, 100
-OVERDUE = timedelta(days=7)
-"""How long after its date a debt stays open."""
-DEBT, DUE, DONE = "debt", "due", "done"
-"""The type of an observation of something left undone, and the keys of its date and of when it was done."""
+DIGESTS, FAILURES, FIXES = 6, 20, 60
 TURNS, LAST_ASKED = 40, 2
 ASKED = "last asked"
 SEARCHED = 2_000
@@ -261,8 +260,8 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     reader = source.reader
     failures = reader.select(asked.having(kinds=("observation",), tags=(OPEN,)), "newest", FAILURES)
     fixes = reader.select(asked.having(types=("bugfix",)), "newest", FIXES) if failures else []
-    owed = reader.select(asked.having(types=(DEBT,)), "newest", DEBTS)
-    debts = _by_date([one for one in owed if _is_owed(one, wanted.now)])
+    owed = debt.newest(partial(reader.select, asked.having(types=(DEBT,)), "newest"), wanted.now)
+    debts = _by_date([one for one in owed if debt.is_open(one, wanted.now)])
     open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
     digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
     # A failure is already listed itself, even if it was fixed since.
@@ -282,24 +281,15 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     return [one for one in open_ if one.memory.id not in wanted.told]
 
 
-def _is_owed(memory: Memory, now: datetime) -> bool:
-    """Return whether a debt is neither done nor long past its date."""
-    due = _due(memory)
-    return DONE not in memory.body and (due is None or due >= now.astimezone(UTC).date() - OVERDUE)
-
-
-def _due(memory: Memory) -> date | None:
-    held = memory.body.get(DUE)
-    try:
-        return date.fromisoformat(held) if isinstance(held, str) else None
-    except ValueError:
-        return None
-
-
 def _by_date(debts: Sequence[Memory]) -> list[Thread]:
     """Return the debts with a date first, the earliest first, then the others by importance and age."""
-    ordered = sorted(debts, key=lambda one: (_due(one) or date.max, -one.importance, *_newest(one)))
-    return [Thread(one, one.text, f"due {due}" if (due := _due(one)) else None) for one in ordered]
+    ordered = sorted(debts, key=lambda one: (due_of(one) or date.max, -one.importance, *_newest(one)))
+    return [Thread(one, _told(one), f"due {due}" if (due := due_of(one)) else None) for one in ordered]
+
+
+def _told(owed: Memory) -> str:
+    """Return the text of a debt; of a doubted one the title."""
+    return owed.text if owed.trust >= DOUBTED else owed.title or owed.text
 
 
 def _is_noted(point: str, debts: Sequence[Memory]) -> bool:

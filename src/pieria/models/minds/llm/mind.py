@@ -382,7 +382,7 @@ def _worked(tasks: Sequence[Task]) -> Listed:
             "task": n,
             "asked": task.asked or None,
             "said before": cut(task.before, TASK_TEXT) or None,
-            "did": "\n".join(_done(deed) for deed in task.deeds[-DONE:]) or None,
+            "did": "\n".join(_done(deed, task) for deed in task.deeds[-DONE:]) or None,
             "said on the way": "\n".join(cut(reply.text, TASK_TEXT) for reply in task.replies[:-1]) or None,
             "said in the end": task.replied or None,
             "left open": "\n".join(task.left) or None,
@@ -419,8 +419,10 @@ def _part(item: Mapping[str, Any], name: str) -> str:
     return cut(reading.tidy(told), SENTENCE) if isinstance(told, str) else ""
 
 
-def _done(deed: Deed) -> str:
-    detail = "" if deed.what == "fetched" else deed.detail
+def _done(deed: Deed, task: Task) -> str:
+    """Return a line on a deed, without words of a page: a sub-agent's report may have them."""
+    is_page = deed.what == "fetched" or (deed.what == "reported" and task.is_outside)
+    detail = "" if is_page else deed.detail
     outcome = "" if deed.failed is None or deed.what != "ran" else " failed" if deed.failed else " went well"
     undone = ", and took it back later" if deed.undone else ""
     times = f", {deed.times} times" if deed.times > 1 else ""
