@@ -1,0 +1,1 @@
+"""Lets the tests of Mnemosyne call our toolset."""

@@ -1,0 +1,1 @@
+"""Programs, one an original: each fills the original, imports it here, exports it and compares."""
