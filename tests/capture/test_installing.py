@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tests.capture.making import common, events, host_environment, prompt
 
 import pieria
+from pieria.capture import context_hook
 from pieria.capture.install import actions as doing
-from pieria.capture.install import commands, entries, jsontext
+from pieria.capture.install import entries, jsontext
 from pieria.capture.install.actions import Where
 from pieria.capture.install.commands import CAPTURE, CONTEXT, Commands, which_of_ours
 from pieria.capture.install.files import write
@@ -294,7 +295,7 @@ def test_installed_commands_capture_and_tell_the_context(
     where: Where, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run the exact lines from the files like a host, in an unusual data folder, on a machine of any speed."""
-    monkeypatch.setattr(commands, "TELLING_SECONDS", 600)
+    monkeypatch.setattr(context_hook, "SECONDS", 600)
     with pieria.open("default", data=tmp_path / "data") as bank:
         bank.remember("Always answer in metric units.", author_type="human")
         bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.", files=["deploy.py"])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 WHAT = "hook context"
 LARGEST = 16 << 20
+SECONDS = 8
+"""Seconds for the context; after that the hook returns nothing."""
 SERVED = 3.0
 """Seconds that a server may take. The command line has the rest of the time."""
 

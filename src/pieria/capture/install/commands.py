@@ -9,15 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pieria.capture import hook
+from pieria.capture import context_hook, hook
 
 CAPTURE, CONTEXT = "capture", "context"
 MADE = ("entry", "event", "hooks", "file")
 """What had to be created for an entry, each level including those before it; removal deletes only these."""
 HOST_SECONDS = 10
 """Seconds that a host waits for a hook."""
-TELLING_SECONDS = 8
-"""Seconds for the context; after that the hook returns nothing."""
 _RUN = "import sys; sys.path.append(sys.argv[1]); import hook; hook.run(sys.argv[2:])"
 """Importing the hook as a module reuses its compiled form; running the file would compile it each time."""
 _TELL = _RUN.replace("hook", "context_hook")
@@ -62,7 +60,7 @@ class Commands:
 
     def _rest(self, what: str, host: str) -> list[str]:
         # -B: on a full disk, Python would leave a broken compiled file and never run the hook again.
-        telling = [str(self.spool.parent), "" if self.data is None else str(self.data), str(TELLING_SECONDS)]
+        telling = [str(self.spool.parent), "" if self.data is None else str(self.data), str(context_hook.SECONDS)]
         program, more = (_RUN, [str(self.spool)]) if what == CAPTURE else (_TELL, telling)
         return ["-I", "-S", "-B", "-c", program, str(Path(hook.__file__).resolve().parent), host, *more]
 

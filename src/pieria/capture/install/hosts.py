@@ -120,6 +120,8 @@ class Host:
         """Return the reasons why the host does not run the installed hooks."""
         if self.name == "claude-code" and text is not None and _flag(text, "disableAllHooks") is True:
             return ["disableAllHooks is set, so Claude Code runs no hooks"]
+        if self.name == "claude-code" and text is not None and _has_plugin(text):
+            return ["the plug-in pieria has the same hooks, so agents get each block twice: remove one of the two"]
         if self.name == "codex" and _codex_hooks_are_off(self.folder(environ, home) / "config.toml"):
             return ["features.hooks is false in config.toml, so Codex runs no hooks"]
         if self.name == "gemini" and text is not None and _flag(text, "hooksConfig", "enabled") is False:
@@ -274,6 +276,12 @@ def _flag(text: str, *names: str) -> object:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def _has_plugin(settings: str) -> bool:
+    """Return whether Claude Code's settings enable a plug-in named pieria, of any marketplace."""
+    plugins = _flag(settings, "enabledPlugins")
+    return isinstance(plugins, dict) and any(name.startswith("pieria@") and on is True for name, on in plugins.items())
 
 
 def _codex_hooks_are_off(config: Path) -> bool:

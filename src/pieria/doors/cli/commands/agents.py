@@ -105,6 +105,22 @@ def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
 
 
 @hooks.command()
+@click.argument("host", type=OneOf("claude-code", "codex", "opencode", "gemini"))
+@click.argument("what", type=OneOf("capture", "context"))
+@click.pass_obj
+def run(call: Call, /, host: str, what: str) -> None:
+    """Run as the hook of a plug-in: capture the event on standard input, or print the context for it.
+
+    The hooks of docs/plugins.md call this. It always exits with 0 and opens no bank itself.
+    """
+    from pieria.capture import plugin_hook
+
+    given = {"PIERIA_BANK": call.bank, "PIERIA_DATA": call.data}
+    os.environ.update({name: value for name, value in given.items() if value is not None})
+    plugin_hook.run(host, what)
+
+
+@hooks.command()
 @click.option("--refused", is_flag=True, help="Also try events again that were refused before.")
 @click.pass_obj
 def drain(call: Call, /, refused: bool) -> None:
