@@ -12,7 +12,7 @@ from tests.mining import written
 
 import pieria
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.commands.mine import _embedded, show_mined
+from pieria.doors.cli.commands.mine import show_mined, wait_for_vectors
 from pieria.errors import BusyError
 from pieria.mining import Report, mine
 
@@ -69,7 +69,7 @@ def test_busy_bank_leaves_the_vectors_to_later(
     with pieria.open("b", data=tmp_path / "data") as bank:
         report = mine(bank, project)
         monkeypatch.setattr(bank, "sync", busy)
-        _embedded(Call(), bank, report)
+        wait_for_vectors(Call(), bank, report)
     assert report.embedded is False
     assert "everything is stored, but not embedded yet" in capsys.readouterr().err
 
@@ -178,3 +178,36 @@ def test_compacting_removes_nothing_else(ask: Ask) -> None:
     assert done["after"]["bytes"] <= done["before"]["bytes"]
     assert done["unreached"] == []
     assert "compacted" in ask("maintenance", "compact", "--no-json").out
+
+
+def test_other_system_is_imported_after_a_dry_run(ask: Ask, tmp_path: Path, home: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"id": "a", "text": "Herons stand still."}\n{"id": "b"}\n')
+    answer = ask("import", "--from", "jsonl", str(file), "--dry-run")
+    told = json.loads(answer.out)
+    assert answer.code == 1 and told["memories"] == {"new": 1} and told["dry_run"]
+    assert not list(home.rglob("*.db"))
+    answer = ask("import", "--from", "jsonl", str(file), "--no-json")
+    assert answer.code == 1 and "text: expected a text" in answer.words and "1 new" in answer.words
+    file.write_text('{"id": "a", "text": "Herons stand very still."}\n')
+    assert ask("import", "--from", "jsonl", str(file)).json["memories"] == {"changed": 1}
+    assert ask("recall", "herons").json["hits"][0]["memory"]["text"] == "Herons stand very still."
+
+
+def test_import_that_fails_at_once_makes_no_bank(ask: Ask, tmp_path: Path, home: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    assert "holds nothing to import" in ask("import", "--from", "jsonl", str(tmp_path / "empty.jsonl")).failed(1)
+    assert "no such file" in ask("import", "--from", "mem0", str(tmp_path / "none")).failed(1)
+    assert "--mode goes without --from" in ask("import", "--from", "mem0", str(tmp_path), "--mode", "merge").failed(2)
+    assert "--user goes with --from" in ask("import", str(tmp_path), "--user", "x").failed(2)
+    assert not list(home.rglob("*.db"))
+
+
+def test_bank_is_exported_in_another_format(ask: Ask, tmp_path: Path) -> None:
+    ask("remember", "Herons stand still.")
+    path = tmp_path / "out.json"
+    assert ask("export", "--to", "json", str(path)).json["counts"] == {"memories": 1}
+    assert json.loads(path.read_text())["memories"][0]["text"] == "Herons stand still."
+    assert "a new file" in ask("export", "--to", "json", str(path)).failed(2)
+    assert "exported to" in ask("export", "--to", "json", str(path), "--replace", "--no-json").words
+    assert "--replace goes with --to" in ask("export", str(path), "--replace").failed(2)

@@ -24,7 +24,7 @@ from typing import Any, Self, Unpack
 from pieria.aio.mirror import Opening as Opening
 from pieria.bank.capture.distill import DistilledSessions, Observed
 from pieria.bank.capture.hooks import Checkpoint, HookSettings
-from pieria.bank.capture.sources import Mark, Taken
+from pieria.bank.capture.sources import Mark, Past, Taken
 from pieria.bank.facts.extracted import Extracted
 from pieria.bank.facts.text_analysis import Analysis, Enriched
 from pieria.bank.filters import Filters, ListFilters, Names
@@ -1359,13 +1359,21 @@ class Sources:
     async def ids(self, source: str) -> builtins.list[str]:
         """Return the ids of all memories from a source that were not removed, expired ones included."""
     async def intake(
-        self, *, force: bool = False, dry_run: bool = False, via: str | None = None, follows: Sequence[str] = ...
+        self,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        via: str | None = None,
+        follows: Sequence[str] = ...,
+        what: str = "mine",
+        keeps_corrections: bool = False,
     ) -> Intake:
         """Return an `Intake` that reads many sources one after the other.
 
         `via` says how the text came in; the default is the bank's `via`. Purged memories, and memories that a user
         removed, stay away unless `force`. With `dry_run` nothing is written. `follows` names the fields that are
-        overwritten when the source changes; the bank owns the others.
+        overwritten when the source changes; the bank owns the others. `what` names the verb in the journal. With
+        `keeps_corrections` a memory that was corrected here stays so even if its source changes, unless `force`.
         """
     async def known(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Return the marks of all sources whose names begin with `prefix`."""
@@ -1390,12 +1398,14 @@ class Intake:
         gone: Mapping[str, str] | None = None,
         hide: bool = True,
         marks: Mapping[str, Mark | None] | None = None,
+        pasts: Mapping[str, Past] | None = None,
     ) -> Taken:
         """Add new items, update changed ones, and return the outcome of each.
 
         Every item needs an id derived from its source. `gone` maps ids that their source no longer has to the reason.
         With `hide` these memories expire; otherwise only the reason is recorded. `marks` are set after the writes: in
-        the same transaction if no memory changed. A mark of None is deleted.
+        the same transaction if no memory changed. A mark of None is deleted. `pasts` gives new memories, by id, a
+        status, a tier and a usage.
         """
     async def unknown(self, ids: Iterable[str]) -> builtins.set[str]:
         """Return the ids that the bank does not hold, so that the caller can skip the others."""

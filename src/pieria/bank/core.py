@@ -37,7 +37,7 @@ from pieria.record.draft import moment as read_moment
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
 from pieria.record.time import Clock, iso, micros, moment
-from pieria.record.trust import AGENT
+from pieria.record.trust import AGENT, lowest
 from pieria.record.usage import Habits
 from pieria.runtime import forks
 from pieria.runtime.lazy import cached_property
@@ -184,14 +184,20 @@ class Core:
         with self.writing() as writer:
             return self.write_changes(writer, plan)
 
-    def apply_with(self, plan: Callable[[Writer], tuple[Changeset, T]]) -> tuple[T, Change | None]:
-        """Apply a plan that also returns a value, and return the value with the change."""
+    def apply_with(
+        self, plan: Callable[[Writer], tuple[Changeset, T]], via: str | None = None
+    ) -> tuple[T, Change | None]:
+        """Apply a plan that also returns a value, and return the value with the change. For `via` see
+        `write_changes`.
+        """
         with self.writing() as writer:
             changeset, value = plan(writer)
-            return value, self.write_changes(writer, lambda _: changeset)
+            return value, self.write_changes(writer, lambda _: changeset, via)
 
-    def write_changes(self, writer: Writer, plan: Plan) -> Change | None:
+    def write_changes(self, writer: Writer, plan: Plan, via: str | None = None) -> Change | None:
         """Write the plan's changeset within a transaction, held to the rules of the bank.
+
+        Its facts came in through the bank's `via`, or through `via` if that is trusted less.
 
         The order matters: statements of facts come first, because they add memories that the other rules check. Holds
         for quarantine come last, because they cover what the earlier rules add.
@@ -203,18 +209,19 @@ class Core:
             return None
         changeset.who = changeset.who or self.who
         said_at = self.now() if changeset.said_at is None else changeset.said_at
-        hold_to_statements(writer, changeset, self.speaker(), said_at)
+        hold_to_statements(writer, changeset, self.speaker(via), said_at)
         hold_to_corrections(writer, changeset, self.now())
         hold_to_sources(writer, changeset)
         hold_to_reversals(writer, changeset, self.now())
         hold_to_quarantines(writer, changeset)
         return writer.apply(changeset).change
 
-    def speaker(self) -> Speaker:
-        """Return the author, `via` and channel of facts stated through this bank."""
+    def speaker(self, via: str | None = None) -> Speaker:
+        """Return the author, `via` and channel of facts stated through this bank, or through a less trusted `via`."""
+        way = self.via if via is None else lowest(self.via, via)
         scope, screen = "user" if self.is_user_bank else "bank", self.screening.draft
         channel = self.viewer.channel
-        return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, screen, self.zone)
+        return Speaker(self.name, scope, way, self.author, self.author_type, channel, screen, self.zone)
 
     def changed(self, id: str, plan: Plan) -> Memory:
         """Apply the plan, and return the memory as read in the same transaction."""

@@ -121,10 +121,26 @@ class Endpoint:
         optional: Sequence[str] = (),
     ) -> Any:
         """Do as `post` does, and return a reply of any JSON value."""
+        return self._any("POST", path, body, operation, private, deadline, optional)
+
+    def get(self, path: str, operation: str) -> Any:
+        """Return the server's reply to a GET request, any JSON value."""
+        return self._any("GET", path, None, operation, (), None, ())
+
+    def _any(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        operation: str,
+        private: Sequence[str],
+        deadline: float | None,
+        optional: Sequence[str],
+    ) -> Any:
         until = self.deadline() if deadline is None else deadline
         for attempt in range(1, TRIES + 1):
             try:
-                return self._once(path, body, operation, private, until)
+                return self._once(method, path, body, operation, private, until)
             except _Refused as refused:
                 said = refused.content.decode(errors="replace")
                 if refused.status in _NOT_TAKEN and any(word in said.lower() for word in optional):
@@ -142,12 +158,20 @@ class Endpoint:
         if client is not None:
             client.close()
 
-    def _once(self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str], deadline: float) -> Any:
+    def _once(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        operation: str,
+        private: Sequence[str],
+        deadline: float,
+    ) -> Any:
         import httpx2
 
         client = self._opened()
         try:
-            with client.stream("POST", f"{self._address}{path}", json=body, timeout=_left(deadline)) as reply:
+            with client.stream(method, f"{self._address}{path}", json=body, timeout=_left(deadline)) as reply:
                 content = self._content(reply, operation, deadline)
         except httpx2.TimeoutException as problem:
             raise _Passing(self._error(operation, self._too_slow(), retryable=True)) from problem

@@ -35,7 +35,7 @@ _OTHERS = (
     (b'"observations"', "It may be an export of open-mem: the tool mem-import reads it."),
 )
 """Marks near the beginning of other systems' exports, and the command that reads those."""
-ELSEWHERE = "docs/mining.md tells how to move over from other programs."
+ELSEWHERE = "docs/importing.md tells how to import from other programs."
 
 
 def given_path(value: object, parameter: str = "path") -> Path:

@@ -30,6 +30,7 @@ from pieria.record.memory import ENDINGS, Memory
 from pieria.record.privacy import redact
 from pieria.record.time import is_over, micros
 from pieria.record.trust import GIVEN
+from pieria.record.usage import Usage, Use, use_of
 from pieria.store.rows import first_write
 
 if TYPE_CHECKING:
@@ -47,11 +48,12 @@ OURS = (GONE, LEFT, CHANGED)
 """The reasons set by this module. A memory that ended for one of them comes back with its source."""
 
 NEW, UPDATED, UNCHANGED, BACK = "new", "changed", "unchanged", "back"
-PURGED, REMOVED, TOLD = "purged", "removed", "told"
+PURGED, REMOVED, TOLD, CORRECTED = "purged", "removed", "told", "corrected"
 Outcome = str | Faulty
 """The result for an item: one of the words above, or the reason for refusing it.
 
 `told` means that the same session already has the same words by the same kind of speaker under another id.
+`corrected` means that the source changed after somebody had corrected the memory here, and the correction stays.
 """
 PAGE = 1_000
 SESSIONS_AT_HAND = 16
@@ -59,6 +61,14 @@ _CUT = "[secret: "
 """How the replacement of a secret begins."""
 
 Mark = Mapping[str, Any]
+
+
+class Past(NamedTuple):
+    """What another system knows of a memory beside its content."""
+
+    status: str = "active"
+    tier: str = "working"
+    usage: Usage | None = None
 
 
 class Taken(NamedTuple):
@@ -90,19 +100,22 @@ class Sources:
         dry_run: bool = False,
         via: str | None = None,
         follows: Sequence[str] = ("text", "meta"),
+        what: str = "mine",
+        keeps_corrections: bool = False,
     ) -> Intake:
         """Return an `Intake` that reads many sources one after the other.
 
         `via` says how the text came in; the default is the bank's `via`. Purged memories, and memories that a user
         removed, stay away unless `force`. With `dry_run` nothing is written. `follows` names the fields that are
-        overwritten when the source changes; the bank owns the others.
+        overwritten when the source changes; the bank owns the others. `what` names the verb in the journal. With
+        `keeps_corrections` a memory that was corrected here stays so even if its source changes, unless `force`.
         """
         check.flag(force, "force")
         check.flag(dry_run, "dry_run")
         named = check.choices(follows, "follows", (*CONTENT, "source"))
         if via is not None:
             check.one_of(via, "via", GIVEN)
-        return Intake(self._bank, force, dry_run, via, named)
+        return Intake(self._bank, force, dry_run, via, named, what, keeps_corrections)
 
 
 @dataclass(slots=True)
@@ -111,6 +124,7 @@ class _Plan:
 
     outcomes: list[Outcome] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
+    usage: list[Use] = field(default_factory=list)
     changed: list[tuple[str, Draft]] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
 
@@ -131,12 +145,24 @@ class _Known:
 class Intake:
     """One run over sources. It remembers across calls what it has seen. Use it from one thread."""
 
-    def __init__(self, bank: Bank, force: bool, dry_run: bool, via: str | None, follows: Sequence[str]) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        force: bool,
+        dry_run: bool,
+        via: str | None,
+        follows: Sequence[str],
+        what: str,
+        keeps_corrections: bool,
+    ) -> None:
         self._bank = bank
         self._force = force
         self._dry_run = dry_run
         self._via = via
         self._follows = follows
+        self._what = what
+        self._keeps_corrections = keeps_corrections and not force
+        self._pasts: Mapping[str, Past] = {}
         self._seen: set[int] = set()
         self._said: OrderedDict[str, Counter[tuple[str | None, str]]] = OrderedDict()
 
@@ -147,13 +173,16 @@ class Intake:
         gone: Mapping[str, str] | None = None,
         hide: bool = True,
         marks: Mapping[str, Mark | None] | None = None,
+        pasts: Mapping[str, Past] | None = None,
     ) -> Taken:
         """Add new items, update changed ones, and return the outcome of each.
 
         Every item needs an id derived from its source. `gone` maps ids that their source no longer has to the reason.
         With `hide` these memories expire; otherwise only the reason is recorded. `marks` are set after the writes: in
-        the same transaction if no memory changed. A mark of None is deleted.
+        the same transaction if no memory changed. A mark of None is deleted. `pasts` gives new memories, by id, a
+        status, a tier and a usage.
         """
+        self._pasts = pasts or {}
         drafts = [self._drafted(item) for item in items]
         ended = dict(gone or {})
         if self._dry_run:
@@ -164,13 +193,15 @@ class Intake:
 
         def planned(writer: Writer) -> tuple[Changeset, _Plan]:
             plan = self._plan(writer, drafts, ended, hide, ahead)
-            return _changeset(plan.writes, [] if plan.changed else records), plan
+            changeset = _changeset(self._what, plan.writes, [] if plan.changed else records)
+            changeset.usage = plan.usage
+            return changeset, plan
 
         plan, _ = self._bank.core.apply_with(planned)
         if plan.changed:
             for id, draft in plan.changed:
                 self._update(id, draft)
-            self._bank.core.apply(lambda _: _changeset([], records))
+            self._bank.core.apply(lambda _: _changeset(self._what, [], records))
         return plan.taken
 
     def unknown(self, ids: Iterable[str]) -> set[str]:
@@ -225,7 +256,11 @@ class Intake:
         return {id: self._write(draft, id, now) for id, draft in new.items() if id not in held}
 
     def _write(self, draft: Draft, id: str, now: int) -> Write:
-        return first_write(draft, id, now, f"{self._bank.name}/{draft.new.kind}")
+        write = first_write(draft, id, now, f"{self._bank.name}/{draft.new.kind}")
+        past = self._pasts.get(id)
+        if past is None:
+            return write
+        return write._replace(state=write.state._replace(status=past.status, tier=past.tier))
 
     def _known(self, reader: Reader, ids: Sequence[str], gone: Mapping[str, str]) -> _Known:
         held = reader.states([*ids, *gone])
@@ -239,15 +274,20 @@ class Intake:
         if id in known.purged:
             return PURGED
         if id in known.held:
-            return self._again(plan, known.held[id].state, draft, known.digests)
+            return self._again(reader, plan, known.held[id].state, draft, known.digests)
         if self._was_told(reader, draft):
             return TOLD
         if not self._dry_run:
             plan.writes.append(ahead.get(id) or self._write(draft, id, self._bank.core.now()))
+            past = self._pasts.get(id)
+            if past is not None and past.usage is not None:
+                plan.usage.append(use_of(id, past.usage))
         return NEW
 
-    def _again(self, plan: _Plan, state: State, draft: Draft, digests: Mapping[int, str | None]) -> Outcome:
-        """Return the outcome for an item that the bank holds: unchanged, back, or updated."""
+    def _again(
+        self, reader: Reader, plan: _Plan, state: State, draft: Draft, digests: Mapping[int, str | None]
+    ) -> Outcome:
+        """Return the outcome for an item that the bank holds: unchanged, back, updated, or corrected here."""
         if state.ended == "revised":
             return UNCHANGED
         ended_by_us = state.reason in OURS
@@ -257,6 +297,8 @@ class Intake:
         moved = "source" in self._follows and state.source != draft.new.source
         digest = digests.get(state.row)
         changed = moved or (digest is not None and digest != draft.new.meta.get(DIGEST))
+        if changed and self._keeps_corrections and _is_corrected(reader, state):
+            return CORRECTED
         after = state
         if back:
             until = None if ended_by_us else state.valid_until
@@ -312,6 +354,14 @@ class Intake:
         return True
 
 
+def _is_corrected(reader: Reader, state: State) -> bool:
+    """Return whether the current wording was written here, and not by this module."""
+    if state.version == 1:
+        return False
+    first = reader.version(state.id, state.version)[0]
+    return first.standing.reason != CHANGED
+
+
 def _spoken(text: str) -> str:
     """Return the normalized text for comparing words. Capture always redacts secrets, so redact here too."""
     return redact(text)[0].strip()
@@ -342,10 +392,10 @@ def anything(core: Core, **asked: Any) -> Filter:
     return core.filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
 
 
-def _changeset(writes: list[Write], records: list[Record]) -> Changeset:
+def _changeset(what: str, writes: list[Write], records: list[Record]) -> Changeset:
     """Return a changeset that names its memories in the journal. A change of marks alone names only the collection."""
     ids = tuple(dict.fromkeys(write.state.id for write in writes))
-    return Changeset("mine", writes=writes, records=records, ids=ids or (COLLECTION,))
+    return Changeset(what, writes=writes, records=records, ids=ids or (COLLECTION,))
 
 
 def _ended(state: State, reason: str, now: int, hide: bool) -> list[Write]:

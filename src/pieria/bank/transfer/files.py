@@ -178,8 +178,8 @@ def _rules(core: Core, *, trusted: bool) -> Rules:
     return Rules(
         content=partial(_screened_content, core),
         state=partial(_screened_state, core, trusted),
-        link=partial(_screened_link, core),
-        fact=partial(_screened_fact, core),
+        link=partial(screened_link, core),
+        fact=partial(screened_fact, core),
         record=partial(_screened_record, core, trusted),
         joined={aliases.COLLECTION: _joined_alias, **JOINED},
         narrowed={} if trusted else {HELD: narrowed, DECLINED_RULES: _of_what_comes, HEARD: _nothing},
@@ -226,12 +226,12 @@ def _screened_state(core: Core, trusted: bool, state: State) -> State:
     return kept if trusted else lowered(kept, HEARSAY)
 
 
-def _screened_link(core: Core, row: LinkRow) -> LinkRow:
+def screened_link(core: Core, row: LinkRow) -> LinkRow:
     label, meta = _screen_some(core, row.label, "label")[0], core.screening.mapping(row.meta, "meta")[0]
     return row._replace(label=label, meta=meta)
 
 
-def _screened_fact(core: Core, row: FactRow) -> FactRow:
+def screened_fact(core: Core, row: FactRow) -> FactRow:
     subject = checked_name(core.screen(row.subject, "subject")[0], "subject")
     predicate = checked_predicate(core.screen(row.predicate, "predicate")[0])
     object = checked_name(core.screen(row.object, "object")[0], "object")

@@ -67,6 +67,15 @@ def json_elements(path: Path, heard: Heard) -> Iterator[Record | Wrong]:
         yield from _Elements(file, heard).all()
 
 
+def json_members(path: Path, heard: Heard) -> Iterator[tuple[str, Record | Wrong]]:
+    """Yield each member of an object with its key: the elements of arrays one at a time, other values whole.
+
+    The elements of an array, and values of a file that holds neither, have the key "".
+    """
+    with path.open("rb") as file:
+        yield from _Elements(file, heard).members()
+
+
 def _read(number: int, written: bytes) -> Record | Wrong | None:
     if not written.strip():
         return None
@@ -94,11 +103,54 @@ class _Elements:
         self._ended = False
 
     def all(self) -> Iterator[Record | Wrong]:
+        self._begin()
+        yield from self._array() if self._next() == b"[" else self._values()
+        yield from self._rest("array")
+
+    def members(self) -> Iterator[tuple[str, Record | Wrong]]:
+        self._begin()
+        if self._next() != b"{":
+            yield from (("", found) for found in (self._array() if self._next() == b"[" else self._values()))
+            yield from (("", found) for found in self._rest("array"))
+            return
+        self._at += 1
+        while (char := self._next()) not in (b"}", b""):
+            if char == b",":
+                self._at += 1
+                continue
+            key = self._element()
+            if not (isinstance(key, Record) and isinstance(key.value, str)) or self._next() != b":":
+                yield "", wrong(self._number, "a key and its value", _shown(self._held[self._at :]))
+                return
+            self._at += 1
+            yield from ((key.value, found) for found in self._member())
+            if self._ended:
+                return
+        self._at += 1
+        yield from (("", found) for found in ([self._cut_off("object")] if not char else self._rest("object")))
+
+    def _member(self) -> Iterator[Record | Wrong]:
+        """Yield the elements of the array that comes next, or the value."""
+        if self._next() != b"[":
+            yield self._element()
+            return
+        number, self._number = self._number, 0
+        yield from self._array()
+        self._number = number
+
+    def _begin(self) -> None:
         self._more()
         self._held = self._held.removeprefix(_MARK)
-        if self._next() != b"[":
-            yield from self._values()
-            return
+
+    def _rest(self, what: str) -> Iterator[Wrong]:
+        if not self._ended and self._next():
+            yield wrong(self._number + 1, f"nothing behind the {what}", _shown(self._held[self._at :]))
+
+    def _cut_off(self, what: str) -> Wrong:
+        self._ended = True
+        return wrong(self._number + 1, f"a bracket that closes the {what}; the file ends before it")
+
+    def _array(self) -> Iterator[Record | Wrong]:
         self._at += 1
         while (char := self._next()) not in (b"]", b""):
             if char == b"," and self._number:
@@ -109,11 +161,9 @@ class _Elements:
             if self._ended:
                 return
         if not char:
-            yield wrong(self._number + 1, "a bracket that closes the array; the file ends before it")
+            yield self._cut_off("array")
             return
         self._at += 1
-        if self._next():
-            yield wrong(self._number + 1, "nothing behind the array", _shown(self._held[self._at :]))
 
     def _values(self) -> Iterator[Record | Wrong]:
         """Yield top-level values. Most files hold one, some several."""

@@ -15,10 +15,13 @@ import click
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.health import show_written
 from pieria.doors.cli.console import Parts, inert, line, pairs
+from pieria.doors.cli.other_systems import export_format, import_system
 from pieria.doors.cli.parser import Command
 from pieria.doors.cli.person import confirm, must_be_person
 from pieria.doors.cli.values import OneOf
 from pieria.errors import TransferError
+from pieria.exporters import EXPORTERS
+from pieria.importers import IMPORTERS
 from pieria.record.banks import check_bank_name
 
 if TYPE_CHECKING:
@@ -30,12 +33,22 @@ PIPE = "-"
 
 @click.command(cls=Command)
 @click.argument("path")
+@click.option(
+    "--to", "format", type=OneOf(*EXPORTERS), metavar="FORMAT",
+    help=f"Write what the bank holds now in another format: {', '.join(EXPORTERS)}.",
+)  # fmt: skip
+@click.option("--replace", is_flag=True, help="With --to: replace an existing file or folder.")
 @click.pass_obj
-def export(call: Call, /, path: str) -> None:
+def export(call: Call, /, path: str, format: str | None, replace: bool) -> None:
     """Write the whole bank, with its history, to a file of JSON lines; - writes to standard output.
 
     In a folder, the file is named after the bank and the time. An older export is replaced; other files never are.
+    With --to, the file or folder is for other programs: it has no history and no removed text.
     """
+    if format is not None:
+        export_format(call, format, path, replace=replace)
+        return
+    _refuse_options({"--replace": replace}, "with --to")
     with call.opened(reading=True) as bank, call.progress("exporting") as progress:
         if path == PIPE:
             with tempfile.TemporaryDirectory() as folder:
@@ -50,20 +63,27 @@ def export(call: Call, /, path: str) -> None:
 
 
 @click.command("import", cls=Command)
-@click.argument("path")
+@click.argument("path", metavar="PATH_OR_URL")
 @click.option(
     "--mode",
     type=OneOf("skip", "merge", "replace"),
     help="For existing ids: keep them (skip, the default), take the later version (merge), or take the file's.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would happen, and change nothing.")
-@click.option("--force", is_flag=True, help="Also import memories that were purged here.")
+@click.option(
+    "--force", is_flag=True, help="Also import what was purged here; with --from, also what was removed or corrected."
+)
 @click.option("--skip-broken", is_flag=True, help="Skip invalid lines, instead of refusing the file.")
 @click.option(
     "--from",
     "system",
-    type=OneOf("mnemex"),
-    help="PATH is a store of this system; broken items are reported and skipped.",
+    type=OneOf(*IMPORTERS, "mnemex"),
+    metavar="SYSTEM",
+    help=f"Import the memories of another system: {', '.join((*IMPORTERS, 'mnemex'))}.",
+)
+@click.option("--user", metavar="NAME", help="With --from: only the memories of this user of the other system.")
+@click.option(
+    "--token", metavar="TOKEN", help="With --from: the token of its server. An environment variable hides it better."
 )
 @click.option(
     "--trusted", is_flag=True, help="Keep the file's claims of trust. Only at a terminal, for your own exports."
@@ -78,12 +98,21 @@ def import_file(
     force: bool,
     skip_broken: bool,
     system: str | None,
+    user: str | None,
+    token: str | None,
     trusted: bool,
 ) -> None:
     """Read an export into the bank, all of it or nothing; - reads standard input.
 
-    An empty bank becomes the exported bank, with its history.
+    An empty bank becomes the exported bank, with its history. With --from, PATH_OR_URL is what another system keeps or
+    exports; run it again to add what is new there. It then exits with 1 if something could not be read; the rest is
+    imported.
     """
+    if system in IMPORTERS:
+        _refuse_options({"--mode": mode, "--skip-broken": skip_broken, "--trusted": trusted}, "without --from")
+        import_system(call, str(system), path, user=user, token=token, dry_run=dry_run, force=force)
+        return
+    _refuse_options({"--user": user, "--token": token}, "with --from")
     if trusted:
         must_be_person()
     with _file(path) as file, call.opened() as bank, call.progress("importing") as progress:
@@ -108,6 +137,12 @@ def import_file(
         call.note(f"{report.problem_count:,} {what}: {'; '.join(map(str, report.problems[:3]))}")
     document = report.as_dict() | {"path": _name(path)}
     call.reply(document, _imported(report, _name(path), system), [str(seq) for seq in report.changes or ()])
+
+
+def _refuse_options(given: Mapping[str, object], goes: str) -> None:
+    for option, value in given.items():
+        if value:
+            raise click.UsageError(f"{option} goes {goes}", click.get_current_context())
 
 
 @click.command(cls=Command)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -33,6 +33,15 @@ SHOWN = 40
 """Most sources that a dry run lists."""
 TOLD = 0.1
 """Shortest embedding time that is shown, in seconds."""
+
+
+class Embedding(Protocol):
+    """The part of a report that says how far its vectors are."""
+
+    embedded: bool
+    embedding_seconds: float
+
+
 ORDER = (
     "new", "changed", "back", "superseded", "vanished", "unchanged", "told", "purged", "removed", "refused",
 )  # fmt: skip
@@ -79,13 +88,13 @@ def mine(call: Call, /, path: str, watch: bool, every: float | None, dry_run: bo
         with call.progress("mining") as progress:
             report = mined(bank, path, dry_run=dry_run, progress=progress, **options)
         if not dry_run:
-            _embedded(call, bank, report)
+            wait_for_vectors(call, bank, report)
         _told(call, report, bank.name)
     if not report.well:
         click.get_current_context().exit(REFUSED)
 
 
-def _embedded(call: Call, bank: Bank, report: Report) -> None:
+def wait_for_vectors(call: Call, bank: Bank, report: Embedding) -> None:
     """Wait for the vectors of new memories. If the model fails or the bank is busy, they are made later."""
     begun = time.monotonic()
     with call.progress("embedding") as progress:
@@ -105,7 +114,7 @@ def _watched(call: Call, path: str, rest: float, options: dict[str, Any]) -> Non
     refused = False
     with _until_stopped() as stop, call.opened() as bank:
         for report in watch(bank, path, wait=lambda: stop.wait(rest), **options):
-            _embedded(call, bank, report)
+            wait_for_vectors(call, bank, report)
             _told(call, report, bank.name)
             sys.stdout.flush()
             refused = not report.well

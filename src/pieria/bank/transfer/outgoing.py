@@ -1,0 +1,187 @@
+"""What a bank holds now, for other systems: a snapshot without history, removed text, quarantined or private parts.
+
+The format of a bank's own export belongs to `pieria.transfer`; other formats belong to `pieria.exporters`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pieria.bank.capture.sources import DIGEST
+from pieria.bank.core import EVERYTHING
+from pieria.errors import InputError
+from pieria.record.fact import Fact, FactQuery
+from pieria.record.link import Link
+from pieria.record.memory import STATEMENT, Memory
+from pieria.record.privacy import cut_private
+from pieria.record.time import micros
+from pieria.record.usage import UNUSED, Usage
+from pieria.store.files import storage_error
+from pieria.transfer.file import given_path
+
+if TYPE_CHECKING:
+    from pieria.bank.core import Core
+    from pieria.store.protocol import Progress, Reader
+
+PAGE = 500
+NODES = ("tag", "intent", "subgoal", "source")
+"""Kinds that only lead to other nodes of a graph. Other systems have no use for them."""
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """One moment of a bank. `counts` and `left` grow as it is read."""
+
+    _reader: Reader
+    _core: Core
+    _progress: Progress | None
+    counts: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+    """What the format cannot carry, by reason."""
+
+    @property
+    def bank(self) -> str:
+        return self._core.name
+
+    def memories(self) -> Iterator[tuple[Memory, Usage]]:
+        """Yield every memory with its usage, oldest first: archived and expired ones too, statements of facts not."""
+        total = sum(self._reader.count(self._filter()).values())
+        for page in self._pages():
+            used = self._reader.usage([memory.id for memory in page])
+            for memory in page:
+                if memory.kind in NODES:
+                    self.left["nodes of a graph that only lead to others"] += 1
+                elif memory.kind != STATEMENT:
+                    self.counts["memories"] += 1
+                    yield _public(memory), used.get(memory.id, UNUSED)
+            if self._progress is not None:
+                self._progress(min(self.counts["memories"], total), total)
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield every fact that was not removed, ended validity included. Mentions of names are left out."""
+        for page in self._pages():
+            query = FactQuery(memories=tuple(memory.id for memory in page))
+            for fact in self._reader.facts(query, self._filter()):
+                if fact.subject != fact.memory:
+                    self.counts["facts"] += 1
+                    yield replace(
+                        fact, subject=_cut(fact.subject), object=_cut(fact.object),
+                        source=None if fact.source is None else _cut(fact.source),
+                    )  # fmt: skip
+
+    def links(self) -> Iterator[Link]:
+        """Yield every link whose ends are here."""
+        for page in self._pages():
+            here = {memory.id for memory in page}
+            for tie in self._ties(here):
+                self.counts["links"] += 1
+                yield tie
+
+    def leave(self, reason: str, count: int = 1) -> None:
+        """Count what the format cannot carry."""
+        if count:
+            self.left[reason] += count
+
+    def _ties(self, here: set[str]) -> Iterator[Link]:
+        from pieria.record.link import End
+
+        found = self._reader.links([End("memory", id) for id in sorted(here)])
+        mine = [link for link in found if not link.ended and _owner(link) in here]
+        ends = {end.name for link in mine for end in (link.source, link.target) if end.what == "memory"}
+        seen = self._reader.states(ends, self._filter())
+        for link in mine:
+            if all(end.what == "place" or end.name in seen for end in (link.source, link.target)):
+                meta = {name: value for name, value in link.meta.items() if name != DIGEST}
+                yield replace(link, label=None if link.label is None else _cut(link.label), meta=_public_json(meta))
+
+    def _pages(self) -> Iterator[list[Memory]]:
+        after: tuple[float, int] | None = None
+        while page := self._reader.select(self._filter(), "oldest", PAGE, after):
+            yield page
+            after = (micros(page[-1].at), page[-1].row)
+
+    def _filter(self) -> Any:
+        return self._core.filter(include=("archived", "invalid")).having(viewer=EVERYTHING)
+
+
+@contextmanager
+def snapshot(core: Core, progress: Progress | None) -> Iterator[Snapshot]:
+    core.check_open()
+    core.uses.flush()
+    with core.reading() as reader:
+        yield Snapshot(reader, core, progress)
+
+
+@contextmanager
+def written(path: str | Path, *, is_folder: bool, replace: bool) -> Iterator[Path]:
+    """Yield a private file or folder to write; it gets its name only when the block ends well.
+
+    An existing file, or a folder that is not empty, is kept, unless `replace`.
+    """
+    target = given_path(path)
+    if _is_taken(target) and not replace:
+        what = "a new or empty folder" if is_folder else "a new file"
+        raise InputError("path", what, target, hint="Name another, or say that it may be replaced.")
+    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if is_folder:
+            aside.mkdir(mode=0o700)
+        else:
+            os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+        yield aside
+        if target.is_dir():
+            shutil.rmtree(target)
+        os.replace(aside, target)
+    except OSError as problem:
+        raise storage_error("export", target, problem) from problem
+    finally:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(aside) if aside.is_dir() else aside.unlink()
+
+
+def _is_taken(target: Path) -> bool:
+    if target.is_dir():
+        return any(target.iterdir())
+    return target.exists() and target.stat().st_size > 0
+
+
+def _owner(link: Link) -> str:
+    """Return the memory with whose page a link is told, so that each is told once."""
+    return link.source.name if link.source.what == "memory" else link.target.name
+
+
+def _public(memory: Memory) -> Memory:
+    """Return the memory without private parts and without the marks of an import."""
+    meta = {name: value for name, value in memory.meta.items() if name != DIGEST}
+    return replace(
+        memory,
+        text=_cut(memory.text),
+        title=None if memory.title is None else _cut(memory.title),
+        origin=replace(memory.origin, context=None if memory.origin.context is None else _cut(memory.origin.context)),
+        body=_public_json(memory.body),
+        meta=_public_json(meta),
+    )
+
+
+def _public_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _public_value(value) for name, value in values.items()}
+
+
+def _public_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return _cut(value)
+    if isinstance(value, Mapping):
+        return _public_json(value)
+    return [_public_value(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _cut(text: str) -> str:
+    return cut_private(text)[0]

@@ -1,0 +1,80 @@
+"""What every export promises: what comes out, what never does, and files that are complete or absent."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pieria
+from pieria.bank import Bank
+from pieria.errors import InputError
+from pieria.exporters import export_to
+from pieria.importers import import_from
+from pieria.record.link import Place
+
+
+@pytest.fixture
+def full(bank: Bank) -> Bank:
+    heron = bank.remember("Herons stand still.", tags=["birds"], importance=0.9, at="2021-05-03", author="Ida",
+                          session="walk", place="marsh/north", meta={"page": 7}, body={"x": ["y"]})  # fmt: skip
+    tern = bank.remember("Terns dive.", kind="diary", valid_until="2022-01-01")
+    bank.touch(heron.id, accesses=2)
+    bank.link(heron.id, tern.id, "unlike", weight=0.5)
+    bank.link(heron.id, Place("marsh/south"), "seen_at")
+    bank.facts.add("Ida", "lives_in", "Bergen", valid_from="2020-01-01", valid_until="2021-01-01")
+    bank.facts.add("herons", "stand", "still", memory=heron.id)
+    return bank
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_everything_comes_back_in_another_bank(full: Bank, tmp_path: Path, format: str) -> None:
+    report = export_to(full, format, tmp_path / "out")
+    assert report.counts == {"memories": 2, "facts": 2, "links": 2} and not report.left
+    assert report.bytes == (tmp_path / "out").stat().st_size
+    with pieria.open("other", data=tmp_path / "data") as other:
+        told = import_from(other, "jsonl", tmp_path / "out")
+        assert (told.memories, told.facts, told.links) == ({"new": 2}, {"new": 2}, {"new": 2}) and told.well
+        assert plain(full, tmp_path) == plain(other, tmp_path)
+
+
+def plain(bank: Bank, folder: Path) -> list[dict[str, object]]:
+    """Return the lines of a bank without what an import adds, and without derived ids."""
+    export_to(bank, "jsonl", folder / "again", replace=True)
+    lines = [json.loads(line) for line in (folder / "again").read_text().splitlines()]
+    for line in lines:
+        line.get("meta", {}).pop("imported_from", None)
+        if line.get("source") == "jsonl":
+            del line["source"]
+        if line.get("meta") == {}:
+            del line["meta"]
+    return [{name: line[name] for name in line if "text" in line or name not in ("id", "at")} for line in lines]
+
+
+def test_what_is_gone_or_private_stays_out(full: Bank, tmp_path: Path) -> None:
+    gone = full.remember("Removed words.")
+    erased = full.remember("Erased words.")
+    hidden = full.remember("Hidden words.", source="bad")
+    fact = full.facts.add("Ida", "likes", "removed soup")
+    full.link(gone.id, hidden.id, "near")
+    full.update(full.remember("Old words.").id, text="New words.")
+    full.remove(gone.id)
+    full.purge(erased.id)
+    full.facts.remove(fact.id)
+    full.quarantine(source="bad")
+    for format in ("json", "jsonl"):
+        export_to(full, format, tmp_path / format)
+        written = (tmp_path / format).read_text()
+        assert not [word for word in ("Removed", "Erased", "Hidden", "soup", "Old", "near") if word in written]
+        assert "New words." in written
+
+
+def test_existing_file_is_kept_unless_replaced(full: Bank, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text("precious")
+    with pytest.raises(InputError, match="path: expected a new file"):
+        export_to(full, "json", path)
+    assert path.read_text() == "precious"
+    assert export_to(full, "json", path, replace=True).counts["memories"] == 2
+    assert [file.name for file in tmp_path.iterdir() if "mine" in file.name] == ["mine.json"]
+    with pytest.raises(InputError, match="format: expected one of json"):
+        export_to(full, "xml", path)
