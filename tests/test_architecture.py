@@ -72,7 +72,7 @@ MAY_NOT_IMPORT = {
     "toolsets.mnemex": "store.protocol recall.rank facts.triples models.rules doors.cli pieria",
     "mining.trees": "store.protocol recall.rank models.rules toolsets.mnemex doors.cli importers.mem0 pieria",
     "importers.mem0": "store.protocol recall.rank models.rules toolsets.mnemex doors.cli exporters.csv_format pieria",
-    "exporters.csv_format": "store.protocol transfer.lines models.rules toolsets.mnemex doors.cli importers.mem0 pieria",
+    "exporters.csv_format": "store.protocol transfer.lines models.rules toolsets.mnemex doors.cli importers.mem0",
     "capture.draining": "store.protocol recall.rank models.rules toolsets.mnemex doors.cli pieria",
     "workspace": "toolsets.mnemex mining.trees doors.cli capture.draining pieria",
     "bank.verbs": "workspace toolsets.mnemex pieria",
