@@ -24,7 +24,7 @@ __all__ = ["embedding"]
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "ibis")
 QUESTION = "heron stork crane nobody"
-PARTS = 12
+PARTS = 13
 
 
 def texts(number: int, seed: int = 1) -> Iterator[str]:
@@ -216,6 +216,7 @@ WRONG: dict[int, list[Any]] = {
     9: [[0], [5, 5], None, [2**60], "x", [1] * 401],
     10: [[], [0], [0, 0, 1], [1, 0, -1], [-2, 0, -1], [0, 1, -1], [0, 0, -1, 0], ["a", 0, -1], "abc"],
     11: [None, [[1, 0.5]], [[10**9, 0.5, 0.5]], [["1", 0.5, None]], {"1": 0.5}, [7], "abc"],
+    12: [-0.1, 1.1, None, "x"],
 }
 
 

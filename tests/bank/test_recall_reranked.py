@@ -331,11 +331,11 @@ def test_cursor_holds_the_places_of_later_pages() -> None:
     places = (Reranked(3, 0.9, 0.5), Reranked(4, 0.8, None), Reranked(5, -0.1, -7.0))
     cursor = Walk("mark", pins, "everything", (3, 4, 5, 6), (4, 5, 6), None, places).cursor()
     assert walk_of(cursor, "mark", 1, ["notes"]).reranked == places[1:]
-    parts = parts_of(cursor, "a cursor", 12)
+    parts = parts_of(cursor, "a cursor", 13)
     wrong: list[Any] = [
         [[9, 0.5, 0.5]], [[4, 0.5, 0.5], [4, 0.4, 0.5]], [[4, float("nan"), 0.5]], [[4, 0.5, float("inf")]],
         [[4, True, 0.5]], [[4.0, 0.5, 0.5]], [[4, 0.5]], [7], {"4": 0.5},
     ]  # fmt: skip
     for each in wrong:
         with pytest.raises(InputError):
-            walk_of(written([*parts[:11], each]), "mark", 1, ["notes"])
+            walk_of(written([*parts[:11], each, parts[12]]), "mark", 1, ["notes"])

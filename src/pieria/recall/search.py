@@ -92,9 +92,10 @@ def search(
             "next": tokens_of(memories[taken[len(kept)].scored.evidence.key]),
         }
     plan["ms"] = round(1000 * (perf_counter() - begun), 3)
+    hits = _with_falling_scores(hits, start.lowest)
     more = bool(page.walk.listed) or page.walk.stage != "done"
-    cursor = page.walk.cursor() if more else None
-    return Recall(question.text, tuple(_with_falling_scores(hits)), page.walk.pins.confidence, cursor, plan)
+    cursor = replace(page.walk, lowest=hits[-1].score if hits else start.lowest).cursor() if more else None
+    return Recall(question.text, tuple(hits), page.walk.pins.confidence, cursor, plan)
 
 
 def _open_page(
@@ -362,9 +363,9 @@ def _repeated_last(
     return [*(place for place in order if place not in repeated), *(place for place in order if place in repeated)]
 
 
-def _with_falling_scores(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with falling scores: a moved hit gets the score of its new place."""
-    scores = sorted([hit.score for hit in hits], reverse=True)
+def _with_falling_scores(hits: Sequence[Hit], most: float) -> list[Hit]:
+    """Return the hits with falling scores of at most `most`: a moved hit gets the score of its new place."""
+    scores = sorted([min(hit.score, most) for hit in hits], reverse=True)
     return [hit if hit.score == score else replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
 
 

@@ -71,6 +71,8 @@ class Walk:
     listed: tuple[int, ...] = ()
     last: tuple[float, int, int] | None = None
     reranked: tuple[Reranked, ...] = ()
+    lowest: float = 1.0
+    """The lowest score shown so far. Scores fall over all pages."""
 
     def code(self, which: int, row: int) -> int:
         """Return one number for a source and a row."""
@@ -89,7 +91,7 @@ class Walk:
             [
                 self.mark, pins.now, pins.known, pins.documents, pins.length, pins.frequencies, pins.confidence,
                 STAGES.index(self.stage), _gaps(shown), self.listed, self.last,
-                [one for one in self.reranked if one.code in self.listed],
+                [one for one in self.reranked if one.code in self.listed], self.lowest,
             ]
         )  # fmt: skip
 
@@ -97,8 +99,8 @@ class Walk:
 def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk:
     """Return the walk that a cursor continues. Raise `InputError` if the cursor is invalid or of another query
     or bank."""
-    (made_for, now, known, documents, length, frequencies, confidence, stage, gaps, listed, last, places) = (
-        writing.parts_of(cursor, EXPECTED, 12)
+    (made_for, now, known, documents, length, frequencies, confidence, stage, gaps, listed, last, places, lowest) = (
+        writing.parts_of(cursor, EXPECTED, 13)
     )
     fits = (
         made_for == mark
@@ -115,6 +117,7 @@ def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk
         and sum(gaps) <= 2**53
         and _is_key(last, len(known))
         and _are_places(places, listed)
+        and is_share(lowest)
     )
     if not fits:
         raise writing.foreign(cursor, EXPECTED)
@@ -123,7 +126,8 @@ def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk
     if len(set(passed)) != len(passed):
         raise writing.foreign(cursor, EXPECTED)
     reranked = tuple(Reranked(*place) for place in places)
-    return Walk(made_for, pins, STAGES[stage], passed, tuple(listed), None if last is None else tuple(last), reranked)
+    after = None if last is None else tuple(last)
+    return Walk(made_for, pins, STAGES[stage], passed, tuple(listed), after, reranked, lowest)
 
 
 def _is_known(value: Any, names: Sequence[str]) -> bool:

@@ -41,6 +41,28 @@ def test_own_text_is_first_and_confidence_falls(made: Made, ask: Ask) -> None:
     assert near["meta"]["confidence"] > far["meta"]["confidence"]
 
 
+@requirement("find.scores", "find.cursor")
+def test_scores_fall_over_all_pages(made: Made, ask: Ask) -> None:
+    for n in range(40):
+        made(f"The cache number {n} holds {'cats ' * (n % 5)}and dogs for {n} minutes.", title=f"Note {n}")
+    scores: list[float] = []
+    cursor: dict[str, str] = {}
+    for _ in range(6):
+        told = ask("mem-find", query="cats in cache 7", limit=7, include={"scores": True}, **cursor)["data"]
+        scores += [hit["score"] for hit in told["results"]]
+        cursor = {"cursor": told["nextCursor"]}
+    assert (scores, len(scores)) == (sorted(scores, reverse=True), 40)
+
+
+@requirement("find.types")
+def test_turns_are_found_and_are_no_discoveries(ask: Ask, made: Made, host: Host) -> None:
+    noted = made(type="discovery")
+    turn = host.bank.remember("Does SQLite keep the cache?", kind="turn").id
+    hits = ask("mem-find", query="sqlite cache")["data"]["results"]
+    assert {hit["id"]: hit.get("kind") for hit in hits} == {noted: None, turn: "turn"}
+    assert made.found("sqlite cache", types=["discovery"]) == [noted]
+
+
 @requirement("find.types")
 def test_types_are_combined(ask: Ask, made: Made, host: Host) -> None:
     ids = {type: made(type=type) for type in ("decision", "bugfix", "feature", "refactor", "discovery", "change")}

@@ -32,6 +32,26 @@ def test_words_of_a_session_are_no_observations(ask: Ask, made: Made, host: Host
 
 
 @requirement("history.recent")
+def test_session_is_completed_by_its_hosts_end(ask: Ask, host: Host, clock: HandClock) -> None:
+    def observe(what: str, **more: str) -> None:
+        clock.move(seconds=5)
+        at = host.bank.clock().isoformat()
+        host.bank.observe([{"host": "claude-code", "session": "work", "folder": "/w", "what": what, "at": at, **more}])
+
+    def status() -> str:
+        host.bank.distil()
+        [item] = [one for one in ask("mem-history")["data"]["items"] if one["session"]["id"] == "work"]
+        return str(item["session"]["status"])
+
+    observe("prompt", text="Remember: deploys go only through the release branch.")
+    assert status() == "active"
+    observe("end", text="exit")
+    assert status() == "completed"
+    observe("prompt", text="We decided to keep the cache in SQLite, because it needs no server.")
+    assert status() == "active"
+
+
+@requirement("history.recent")
 def test_memories_without_a_session_are_listed(ask: Ask, host: Host, clock: HandClock) -> None:
     ids = [host.having(session=None).bank.remember(f"Nobody's {n}.").id for n in range(12)]
     clock.move(minutes=1)

@@ -242,6 +242,58 @@ def test_merge_joins_lists_and_takes_the_later_text(ask: Ask, made: Made) -> Non
     assert (found["narrative"], "old" in found["concepts"]) == ("Later.", True)
 
 
+@requirement("import.merge")
+def test_merge_takes_the_later_of_two_imported_texts(ask: Ask, made: Made) -> None:
+    """All of them were written before the first import, as exports of one day and of the next are."""
+    made()
+    for day, text, kept in (("10", "First.", "First."), ("12", "Third.", "Third."), ("11", "Second.", "Third.")):
+        told = row(narrative=text, createdAt=f"2026-02-{day}T00:00:00Z")
+        ask("mem-import", payload=payload(told), mode="merge")
+        assert held(ask, "obs-1")["narrative"] == kept
+    ask("mem-import", payload=payload(row(narrative="Fourth.", createdAt="2026-02-13T00:00:00Z")), mode="merge")
+    assert held(ask, "obs-1")["narrative"] == "Fourth."
+    here = ask("mnemosyne_update", memory_id="obs-1", content="Written here.")
+    ask("mem-import", payload=payload(row(narrative="Fifth.", createdAt="2026-02-14T00:00:00Z")), mode="merge")
+    assert (here["status"], held(ask, "obs-1")["narrative"]) == ("updated", "Written here.")
+
+
+@requirement("export.private", "import.forms", "remove.no_resurrection")
+def test_removed_text_is_in_no_export(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
+    first = made("The door code is swordfish.", title="Swordfish", concepts=["swordfish"], files=["swordfish.txt"])
+    stays = made("Herons nest by the mill.")
+    host.bank.upkeep.summarize("monday")
+    clock.move(minutes=1)
+    second = ask("mem-revise", id=first, narrative="The code is swordfish no more.")["data"]["newId"]
+    ask("mem-remove", id=second, reason="never keep codes")
+    reply = ask("mem-export")
+    exported = reply["data"]["payload"]
+    assert "swordfish" not in json.dumps(exported).casefold()
+    assert [(one["id"], one["endReason"]) for one in exported["revisions"]] == [
+        (first, None), (second, "never keep codes"),
+    ]  # fmt: skip
+    assert (exported["summaries"], "summaries: 1" in reply["meta"]["warnings"][0]) == ([], True)
+    copied, twin = (host.having(bank_name=name) for name in ("copy", "twin"))
+    ask("mem-import", at=copied, payload=exported)
+    assert ask("mem-get", at=copied, ids=[second, stays])["data"]["deleted"] == [second]
+    again = ask("mem-export", at=copied)["data"]["payload"]
+    assert (again["observations"], again["revisions"]) == (exported["observations"], exported["revisions"])
+    # Where the text still is, the removal arrives, and can be taken back with the text.
+    ask("mem-import", at=twin, payload=payload(row(id=second, narrative="Kept there.")))
+    ask("mem-import", at=twin, payload=exported, mode="merge")
+    assert ask("mem-get", at=twin, ids=[second])["data"]["deleted"] == [second]
+    twin.bank.restore(second)
+    assert held(ask, second, at=twin)["narrative"] == "Kept there."
+
+
+@requirement("export.whole")
+def test_export_leaves_turns_out_and_says_so(ask: Ask, made: Made, host: Host) -> None:
+    noted = made()
+    host.bank.remember_many({"text": f"Thanks {n}!", "kind": "turn"} for n in range(2))
+    reply = ask("mem-export")
+    assert [one["id"] for one in reply["data"]["payload"]["observations"]] == [noted]
+    assert reply["meta"]["warnings"] == ["observations: 2 turns are left out; `pieria export` takes them along."]
+
+
 @requirement("import.replace", "import.forms", "import.ignored", "import.heads")
 def test_replace_and_odd_records_keep_what_can_be_kept(ask: Ask) -> None:
     ask("mem-import", payload=payload(ROW))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -17,8 +17,9 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.import_plan import Here, Plan, planned, taken_in
 from pieria.toolsets.open_mem.payload import VERSION, WRITER, Incoming, lineages, memories, observation, read, summary
 from pieria.toolsets.open_mem.words import (
-    OBSERVED,
+    NOTED,
     PROJECT,
+    SPOKEN,
     SUMMARY,
     USER,
     Answer,
@@ -29,6 +30,8 @@ from pieria.toolsets.open_mem.words import (
 )
 
 STANDING = ("invalid", "archived")
+OUTDATED = "summaries: {:,} left out, since something was removed from their sessions after they were written."
+WORDS = "observations: {:,} turns are left out; `pieria export` takes them along."
 SHOWN = 10
 
 
@@ -37,12 +40,16 @@ def export(call: Call, scope: str, format: str, type: str | None = None, limit: 
     # Read everything as of one moment, even if others write meanwhile.
     known_at = next((change.at for change in bank.changes(last=1)), None)
     types = asked_types([type] if type else None)
-    asked: dict[str, Any] = {"kinds": OBSERVED, "types": types, "include": STANDING, "known_at": known_at}
+    asked: dict[str, Any] = {"kinds": NOTED, "types": types, "include": STANDING, "known_at": known_at}
     # Keep the newest if there are more than `limit`.
     kept = deque(memories(bank, **asked), maxlen=limit and min(limit, sys.maxsize))
     left = bank.count(scope=own_scope(bank), **asked) - len(kept)
-    revisions, before = lineages(bank, known_at)
+    revisions, before, removed_at = lineages(bank, known_at)
     heads = [observation(bank, memory, before.get(memory.id)) for memory in kept]
+    whole = left <= 0 and type is None
+    sessions = None if whole else {head["sessionId"] for head in heads}
+    summaries, outdated = _summaries(bank, sessions, known_at, removed_at)
+    spoken = bank.count(scope=own_scope(bank), kinds=SPOKEN, known_at=known_at) if whole else 0
     payload: dict[str, Any] = {
         "version": VERSION,
         "exportedAt": iso(bank.clock()),
@@ -50,12 +57,16 @@ def export(call: Call, scope: str, format: str, type: str | None = None, limit: 
         "writer": WRITER,
         "scope": scope,
         "observations": heads,
-        "revisions": revisions if left <= 0 and type is None else _led_to(revisions, heads),
-        "summaries": _summaries(bank, heads, known_at, whole=left <= 0 and type is None),
+        "revisions": revisions if whole else _led_to(revisions, heads),
+        "summaries": summaries,
         "truncated": left > 0,
     }
     counts = {name: len(payload[name]) for name in ("observations", "revisions", "summaries")}
-    return answer(call, bank, {"payload": payload, "format": format}, counts=counts, left=left if left > 0 else None)
+    warnings = [OUTDATED.format(outdated)] * bool(outdated) + [WORDS.format(spoken)] * bool(spoken)
+    return answer(
+        call, bank, {"payload": payload, "format": format}, counts=counts, left=left if left > 0 else None,
+        warnings=warnings or None,
+    )  # fmt: skip
 
 
 def _led_to(revisions: list[dict[str, Any]], heads: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -72,14 +83,16 @@ def _led_to(revisions: list[dict[str, Any]], heads: list[dict[str, Any]]) -> lis
 
 
 def _summaries(
-    bank: Bank, heads: list[dict[str, Any]], known_at: datetime | None, *, whole: bool
-) -> list[dict[str, Any]]:
-    sessions = {head["sessionId"] for head in heads}
-    return [
-        summary(bank, memory)
-        for memory in memories(bank, kinds=SUMMARY, include=STANDING, known_at=known_at)
-        if whole or memory.session in sessions
-    ]
+    bank: Bank, sessions: set[str] | None, known_at: datetime | None, removed_at: Mapping[str | None, datetime]
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the summaries of these sessions, or of all, and how many are left out.
+
+    A summary from before a removal may hold the removed text, so it is left out until it is written again.
+    """
+    found = memories(bank, kinds=SUMMARY, include=STANDING, known_at=known_at)
+    asked = [memory for memory in found if sessions is None or memory.session in sessions]
+    current = [memory for memory in asked if memory.known_from >= removed_at.get(memory.session, memory.known_from)]
+    return [summary(bank, memory) for memory in current], len(asked) - len(current)
 
 
 def import_(call: Call, payload: str, mode: str) -> Answer:

@@ -9,13 +9,15 @@ from pieria.bank import Bank
 from pieria.errors import ConflictError, NotFoundError
 from pieria.language.analyser import STOP_WORDS, spans, terms
 from pieria.record.banks import USER_BANK
-from pieria.record.memory import Memory
+from pieria.record.memory import STATEMENT, Memory
 from pieria.record.time import is_over, iso
 from pieria.toolsets.call import doubts
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.history import Lineage
 from pieria.toolsets.open_mem.words import (
     ARCHIVED,
+    KIND,
+    NOTED,
     PROJECT,
     TYPES,
     USER,
@@ -62,7 +64,10 @@ def find(
         call.host.reached(USER_BANK)
     # In the user's own bank, every memory is in the user's scope.
     scopes = None if bank.is_user_bank else SCOPES[scope]
-    found = bank.recall(query, k=limit, scope=scopes, types=asked_types(types), cursor=cursor)
+    # A turn has no type, so it is none of the types asked for.
+    wanted_types = asked_types(types)
+    kinds = None if wanted_types is None else (*NOTED, STATEMENT)
+    found = bank.recall(query, k=limit, scope=scopes, types=wanted_types, kinds=kinds, cursor=cursor)
     wanted = include or {}
     results = []
     for hit in found:
@@ -89,6 +94,7 @@ def find(
 
 
 def _short(memory: Memory) -> dict[str, Any]:
+    """Return the memory as a short hit. `kind` names what is not an observation."""
     return {
         "id": memory.id,
         "title": title_of(memory),
@@ -97,6 +103,7 @@ def _short(memory: Memory) -> dict[str, Any]:
         "source": scope_of(memory),
         "createdAt": iso(memory.at),
         "tokenCount": tokens_of(memory),
+        **({} if memory.kind == KIND else {"kind": memory.kind}),
     }
 
 

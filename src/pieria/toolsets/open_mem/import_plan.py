@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,12 @@ OF_HERE = -1
 AHEAD = 60 * 60 * 1_000_000
 AT_ONCE = 500
 """Records per change, if the records have no times of their own."""
-SPOKEN = {"text": "narrative", "tags": "concepts", "source": "toolName", "session": "sessionId", "at": "createdAt"}
+STANDING_KEYS = (
+    *("revisionOf", "deletedAt", "supersededBy", "supersededAt"),
+    *("knownFrom", "endedAt", "reason", "endReason"),
+)
+"""Keys of a record that tell its standing and not its content."""
+GIVEN_AS = {"text": "narrative", "tags": "concepts", "source": "toolName", "session": "sessionId", "at": "createdAt"}
 
 
 @dataclass(slots=True)
@@ -159,7 +164,7 @@ def _place(plan: Plan, history: list[Record], here: Here, mode: str) -> None:
     if not known and (before or len(ids) > 1) and any(here.was_purged(id) for id in (before, *ids) if id):
         plan.purged += 1
         return
-    if not known:
+    if not known and not head.is_withheld:
         twin = here.by_content.get(_digest_of(head))
         known = [found] if twin is not None and (found := here.head(twin)) is not None else []
     stands = known[-1] if known else None
@@ -260,7 +265,7 @@ def _refused(problem: TransferError, numbered: dict[int, Record | None]) -> Tran
     for each in (line.as_dict() for line in problem.problems if isinstance(line, PieriaError)):
         record = numbered.get(each["line"])
         if record is not None:
-            wrong = InputError(SPOKEN.get(each["parameter"], each["parameter"]), each["expected"], None)
+            wrong = InputError(GIVEN_AS.get(each["parameter"], each["parameter"]), each["expected"], None)
             wrong.received = each["received"]
             found.append(problem_with(record.section, record.index, record.id, wrong))
     return refused(found) if found else problem
@@ -297,15 +302,37 @@ class _Made:
         if self.from_now:
             self._taken += 1
             return self._now + self._taken // AT_ONCE
-        name = "knownFrom" if self.keeps_times and values.get("knownFrom") else "createdAt"
-        return self._by_now(values[name], name)
+        if self.keeps_times and values.get("knownFrom"):
+            return self._by_now(values["knownFrom"], "knownFrom")
+        held = self.bank.get(record.id)
+        if held is not None and held.at < instant(values["createdAt"], "createdAt") and self._is_as_imported(held):
+            # Both texts were imported, so the later one is the one that was written later.
+            return max(self._by_now(values["createdAt"], "createdAt"), micros(held.known_from) + 1)
+        return self._by_now(values["createdAt"], "createdAt")
+
+    def _is_as_imported(self, held: Memory) -> bool:
+        """Return whether the text has not changed here. A change here keeps the time; an import brings its own."""
+        if held.via != HEARSAY:
+            return False
+        others = [one for one in self.bank.history(held.id) if one.text != held.text]
+        return not others or others[-1].at != held.at
 
     def _by_now(self, value: str, name: str) -> int:
         """Return the time, capped at now plus `AHEAD`: another machine's clock may run ahead."""
         return min(micros(instant(value, name)), self._now + AHEAD)
 
+    def _text_here(self, record: Record) -> Record:
+        """Return the record with its content from here, if the payload withholds it and the bank has it."""
+        held = self.bank.get(record.base[0], include_removed=True) if record.is_withheld else None
+        if held is None:
+            return record
+        content = observation(self.bank, held, None)
+        content |= {name: value for name, value in record.values.items() if name in STANDING_KEYS}
+        return replace(record, values=content)
+
     def _history(self, history: list[Record], stands: str | None) -> None:
         """Add each revision, known until the next one. The bank's memory with the id `stands` precedes the rest."""
+        history = [self._text_here(record) for record in history]
         held = None if stands is None else self.bank.get(stands)
         if held is not None and all(record.base[0] != stands for record in history):
             history = [Record("revisions", OF_HERE, observation(self.bank, held, None)), *history]

@@ -16,7 +16,7 @@ from pieria.errors import ConflictError, InputError, StorageError
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call, Paths
 from pieria.toolsets.open_mem.context import block, lines_of, stripped, with_block, without
-from pieria.toolsets.open_mem.words import OBSERVED, Answer, answer, own_scope
+from pieria.toolsets.open_mem.words import NOTED, Answer, answer, own_scope
 
 AT_ONCE = 1_000
 DRY_RUN = "folderContextDryRun"
@@ -128,7 +128,7 @@ def _memories(bank: Bank) -> Iterator[Memory]:
     """Yield shared observations, and other memories that name files, newest first."""
     cursor = None
     while True:
-        page = bank.list(kinds=OBSERVED, scope=own_scope(bank), limit=AT_ONCE, cursor=cursor)
+        page = bank.list(kinds=NOTED, scope=own_scope(bank), limit=AT_ONCE, cursor=cursor)
         yield from (memory for memory in page if memory.kind == "observation" or memory.files)
         cursor = page.cursor
         if cursor is None:

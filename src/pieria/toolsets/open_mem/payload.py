@@ -24,6 +24,7 @@ from pieria.toolsets.open_mem.words import (
     OBSERVED,
     READ,
     SESSION,
+    SPOKEN,
     SUMMARY,
     TYPES,
     importance_of,
@@ -62,14 +63,19 @@ STATE_ALSO = (
     ),
     *("valid_from", "valid_until", "place", "source", "importance"),
 )
-ALSO = frozenset((*CONTENT_ALSO, *STATE_ALSO, "body", "untyped", "untitled"))
+WITHHELD = "withheld"
+"""Marks a record without its text, since the observation was removed."""
+ALSO = frozenset((*CONTENT_ALSO, *STATE_ALSO, "body", "untyped", "untitled", WITHHELD))
 """Allowed names in a record's `also`."""
 _TEXT, _NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TIMES = ("createdAt", "deletedAt", "supersededAt", "knownFrom", "endedAt")
 _ALSO = {
     "type": "object",
-    "properties": {"body": {"type": "object"}, "untyped": {"type": "boolean"}, "untitled": {"type": "boolean"}},
+    "properties": {
+        "body": {"type": "object"},
+        **{name: {"type": "boolean"} for name in ("untyped", "untitled", WITHHELD)},
+    },
 }
 _OBSERVATION = {
     "id": _NAME, "sessionId": _TEXT, "scope": _TEXT, "type": {"type": "string", "enum": list(TYPES)}, "title": _TEXT,
@@ -87,6 +93,14 @@ _SUMMARY = {
     "investigated": _TEXT, "learned": _TEXT, "completed": _TEXT, "nextSteps": _TEXT, "sources": _TEXTS,
     "knownFrom": _NAME, "also": _ALSO,
 }  # fmt: skip
+
+
+_UNTOLD: dict[str, Any] = {
+    "title": "Removed", "subtitle": "", "facts": [], "narrative": "This text was removed before the export.",
+    "concepts": [], "filesRead": [], "filesModified": [], "toolName": "", "tokenCount": 0, "discoveryTokens": 0,
+    "also": {WITHHELD: True},
+}  # fmt: skip
+"""What an export says of a removed observation instead of its content."""
 
 
 class Before(NamedTuple):
@@ -114,14 +128,18 @@ def observation(bank: Bank, memory: Memory, before: Before | None) -> dict[str, 
 
 
 def revision(bank: Bank, lineage: Lineage, one: Revision) -> dict[str, Any]:
-    """Return a superseded or removed revision, with the time it was known from and the reason it ended."""
+    """Return a superseded or removed revision, with the time it was known from and the reason it ended.
+
+    Of a removed observation no revision shows its content.
+    """
+    content = _UNTOLD if lineage.head.removed else {"also": also(bank, one.last)}
     return {
         **lineage.told(one),
+        **content,
         "knownFrom": iso(one.first.known_from),
         "endedAt": stamp(one.last.known_from if one.last.ended else one.last.known_until),
         "reason": one.first.reason,
         "endReason": one.last.reason if one.last.ended else None,
-        "also": also(bank, one.last),
     }
 
 
@@ -169,14 +187,27 @@ def also(bank: Bank, memory: Memory) -> dict[str, Any]:
     return found
 
 
-def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]], dict[str, Before]]:
-    """Return the bank's superseded and removed revisions, and the predecessor of each head."""
+class Lineages(NamedTuple):
+    """The superseded and removed revisions of a bank, the predecessor of each head, and the time of each session's
+    last removal.
+    """
+
+    revisions: list[dict[str, Any]]
+    before: dict[str, Before]
+    removed_at: dict[str | None, datetime]
+
+
+def lineages(bank: Bank, known_at: datetime | None) -> Lineages:
     found: list[tuple[Lineage, Revision]] = []
     before: dict[str, Before] = {}
+    removed_at: dict[str | None, datetime] = {}
     seen: set[str] = set()
     everything = ("removed", "revised", "invalid", "archived")
     for memory in memories(bank, kinds=OBSERVED, include=everything, known_at=known_at):
-        if memory.id in seen or (not memory.ended and memory.version == 1):
+        if memory.removed:
+            latest = removed_at.get(memory.session, memory.known_from)
+            removed_at[memory.session] = max(latest, memory.known_from)
+        if memory.kind == SPOKEN or memory.id in seen or (not memory.ended and memory.version == 1):
             continue
         try:
             lineage = Lineage(bank, memory.id, known_at)
@@ -192,7 +223,7 @@ def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]
                 found.append((lineage, one))
     # Do not sort by row: banks number the rows of one moment differently.
     found.sort(key=lambda each: (each[1].first.known_from, each[1].key))
-    return [revision(bank, *each) for each in found], before
+    return Lineages([revision(bank, *each) for each in found], before, removed_at)
 
 
 def _checker(name: str, properties: Mapping[str, Any], required: list[str]) -> Tool:
@@ -237,6 +268,10 @@ class Record:
         said = SESSION if self.kind == SUMMARY else self.values["type"]
         held: str | None = (also.get("body") or {}).get("type", said)
         return held
+
+    @property
+    def is_withheld(self) -> bool:
+        return bool((self.values.get("also") or {}).get(WITHHELD))
 
     @property
     def text(self) -> str:

@@ -30,9 +30,10 @@ SUMMARY = "summary"
 SESSION = "session"
 """The type of a session's summary."""
 OBSERVED = tuple(kind for kind in LISTED_KINDS if kind != SUMMARY)
-"""The kinds that exports and anchors take as observations."""
-NOTED = tuple(kind for kind in OBSERVED if kind != "turn")
-"""The kinds that timelines show: without what was said word for word."""
+"""The kinds that can be opened as observations."""
+SPOKEN = "turn"
+NOTED = tuple(kind for kind in OBSERVED if kind != SPOKEN)
+"""The kinds that are listed as observations: without what was said word for word."""
 PROJECT, USER = "project", "user"
 ARCHIVED = "archived"
 """The status of memories that search skips and that can be recovered."""
