@@ -72,6 +72,21 @@ def test_handler_gets_arguments_that_fit_and_objects_as_text(host: Host) -> None
             assert isinstance(called(registry, tool_name, {"text": wrong}, host).error, InputError)
 
 
+def test_replies_warn_of_options_that_are_left_out(host: Host) -> None:
+    warning = "verbosity: made_look has no such option, and left it out."
+    cases: tuple[tuple[Any, Any, str], ...] = (
+        ({"count": 1}, {"count": 1, "warnings": [warning]}, ""),
+        ({"warnings": ["a"]}, {"warnings": ["a", warning]}, ""),
+        ({"data": 1, "meta": {"n": 1}}, {"data": 1, "meta": {"n": 1, "warnings": [warning]}}, ""),
+        (Spoken({"count": 1}, "One."), {"count": 1, "warnings": [warning]}, f"One.\n{warning}"),
+    )
+    for said, value, text in cases:
+        with serving(MADE, look=lambda call, said=said: said) as registry:
+            vars(sys.modules[f"{MADE.package}.words"])["succeeded"] = lambda call, value: value
+            reply = called(registry, "made_look", {"verbosity": 3}, host)
+        assert (reply.value, reply.text) == (value, text or reply.written)
+
+
 def test_errors_name_the_parameters_of_the_tool(host: Host) -> None:
     error = InputError("text", "a text", None, errors=[InputError("text[2].x", "y", 1), InputError("kind", "z", 1)])
     with serving(MADE, do=raising(error)) as registry:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.toolsets.making import tool
 
 from pieria.errors import InputError
-from pieria.toolsets import registry
-from pieria.toolsets.validation import validated, violations
+from pieria.toolsets import Access, Tool, registry
+from pieria.toolsets.validation import understand, validated, violations
 
 PLAIN = tool(
     properties={
@@ -168,3 +168,47 @@ def test_thousands_of_mistakes_are_listed_and_guessed_in_part(monkeypatch: pytes
         with pytest.raises(InputError):
             validated(PLAIN, arguments)
         assert len(compared) == 50
+
+
+def test_texts_are_read_as_what_the_schema_takes() -> None:
+    given = {"text": "55", "limit": " 7 ", "share": "0.5", "inner": '{"a": "3"}', "tags": '["a"]', "either": "8"}
+    assert understand(PLAIN, given) == (
+        {"text": "55", "count": 7, "share": 0.5, "inner": {"a": 3}, "tags": ["a"], "either": "8"}, [],
+    )  # fmt: skip
+    flag = tool(properties={"flag": {"type": "boolean"}, "size": {"anyOf": [{"type": "integer"}, {"type": "null"}]}})
+    assert understand(flag, {"flag": "True", "size": "3.0"}) == ({"flag": True, "size": 3.0}, [])
+    for wrong in ({"flag": "yes"}, {"flag": 1}, {"size": "nan"}, {"size": "3 of 4"}, {"size": "9" * 16}):
+        with pytest.raises(InputError):
+            understand(flag, wrong)
+    for name, value in (("count", "0"), ("count", "5.5"), ("tags", "ship"), ("tags", "[ship"), ("inner", "[1]")):
+        with pytest.raises(InputError):
+            understand(PLAIN, {"text": "abc", name: value})
+
+
+def test_unknown_options_that_store_nothing_are_left_out() -> None:
+    reading = replace(PLAIN, access=Access.read)
+    warning = "verbosity: made_do has no such option, and left it out."
+    assert understand(reading, {"text": "abc", "verbosity": 3}) == ({"text": "abc", "count": 5}, [warning])
+    empty: tuple[object, ...] = (None, False, "", [], {})
+    for nothing in empty:
+        assert understand(PLAIN, {"text": "abc", "verbosity": nothing})[1] == [warning]
+    ignoring = replace(PLAIN, ignores=("verbosity", "counter"))
+    assert len(understand(ignoring, {"text": "abc", "verbosity": 3, "counter": 1})[1]) == 2
+    listing = replace(reading, reply_schema={"type": "array"})
+    refused: tuple[tuple[Tool, dict[str, Any]], ...] = (
+        (PLAIN, {"verbosity": 3}), (PLAIN, {"verbosity": 0}), (reading, {"cuont": 3}), (listing, {"verbosity": 3}),
+        (reading, {f"n{number}": 1 for number in range(51)}),
+    )  # fmt: skip
+    for made, unknown in refused:
+        with pytest.raises(InputError) as caught:
+            understand(made, {"text": "abc", **unknown})
+        assert caught.value.parameter == next(iter(unknown))
+
+
+def test_a_failing_call_is_told_of_its_unknown_options() -> None:
+    with pytest.raises(InputError) as caught:
+        understand(replace(PLAIN, access=Access.read), {"verbosity": 3})
+    assert {one["parameter"] for one in violations(caught.value)} == {"verbosity", "text"}
+    with pytest.raises(InputError) as caught:
+        understand(PLAIN, [])
+    assert caught.value.parameter == "arguments"

@@ -16,7 +16,7 @@ from pieria.errors import InputError, PieriaError, PrivacyError, UnavailableErro
 from pieria.runtime.lazy import cached_property
 from pieria.toolsets.host import Call, Host
 from pieria.toolsets.registry import Registry, Tool, Toolset
-from pieria.toolsets.validation import validated
+from pieria.toolsets.validation import understand
 
 log = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ def spoken(tool: Tool, error: PieriaError) -> PieriaError:
 
 def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> Any:
     host.allow(tool.access)
-    given = validated(tool, arguments)
+    given, warnings = understand(tool, arguments)
     call = Call(host.having(begins=tool.begins, secrets=toolset.secrets), tool)
     try:
         value = toolset.handler(tool)(call, **given)
@@ -164,5 +164,16 @@ def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> An
         raise spoken(tool, problem) from problem.__cause__
     replied = toolset.envelope.succeeded(call, value)
     if isinstance(replied, Spoken):
-        return replace(replied, value=lean(replied.value, tool))
-    return lean(replied, tool)
+        words = "\n".join([replied.words, *warnings])
+        return Spoken(_warning(lean(replied.value, tool), warnings), words)
+    return _warning(lean(replied, tool), warnings)
+
+
+def _warning(value: Any, warnings: list[str]) -> Any:
+    """Return the reply with these warnings behind its own, which are in `meta` if the envelope has one."""
+    if not warnings or not isinstance(value, dict):
+        return value
+    meta = value.get("meta")
+    if isinstance(meta, dict):
+        return {**value, "meta": _warning(meta, warnings)}
+    return {**value, "warnings": [*value.get("warnings", ()), *warnings]}

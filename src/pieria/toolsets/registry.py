@@ -72,6 +72,8 @@ class Tool:
     speaks: Mapping[str, str] = field(default_factory=dict)
     objects: tuple[str, ...] = ()
     """Parameters that take JSON text or the object itself."""
+    ignores: tuple[str, ...] = ()
+    """Options of the original, or of its newer versions, that mean nothing here: left out with a warning."""
     takes_null: bool = False
     """Whether null means "left out", because some clients fill in every parameter. OpenAPI says so, too."""
     settled: tuple[str, ...] = ()
@@ -179,6 +181,7 @@ def _tool(entry: Mapping[str, Any], shared: Mapping[str, Any]) -> Tool:
         accepts=entry.get("accepts", {}),
         speaks={**shared["speaks"], **entry.get("speaks", {})},
         objects=tuple(entry.get("objects", ())),
+        ignores=tuple(entry.get("ignores", ())),
         takes_null=shared["takesNull"],
         settled=tuple(entry.get("settled", ())),
     )

@@ -1,17 +1,20 @@
 """Check arguments against a tool's schema and report every violation at once, in words a model can act on.
 
-Values are not coerced or clamped. The engine checks what a schema cannot express, such as times.
+`understand` first reads what clients write in another form, if nothing is lost. No value is clamped. The engine checks
+what a schema cannot express, such as times.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import InputError, PieriaError, PrivacyError
-from pieria.toolsets.registry import Guesses, Tool, meant
+from pieria.record.json_text import parsed
+from pieria.toolsets.registry import Access, Guesses, Tool, meant
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError  # type: ignore[import-untyped]
@@ -31,6 +34,98 @@ _NESTED = (float, Mapping, list)
 """Values that hold or may be numbers to look at one by one."""
 MOST = 50
 """How many violations are listed one by one."""
+
+
+_WHOLE = re.compile(r"[+-]?\d{1,15}")
+_FRACTION = re.compile(r"[+-]?(\d{1,15}(\.\d{0,20})?|\.\d{1,20})([eE][+-]?\d{1,3})?")
+_TRUTHS = {"true": True, "false": False}
+
+
+def understand(tool: Tool, arguments: object) -> tuple[Arguments, list[str]]:
+    """Return the checked arguments, and a warning for each option that is left out. Raise as `validated` does.
+
+    A text is read as a number, true or false, a list or an object where the schema takes no text. An unknown option is
+    left out if the tool ignores it, or if its name resembles no known one and it cannot change what is stored: the
+    tool only reads, or the value asks for nothing. The reply must be able to carry the warning.
+    """
+    if not isinstance(arguments, Mapping):
+        return validated(tool, arguments), []
+    read = {name: _read(_schema_of(tool, name) or {}, value) for name, value in arguments.items()}
+    left = _left_out(tool, read)
+    try:
+        given = validated(tool, {name: value for name, value in read.items() if name not in left})
+    except InputError:
+        # A call that fails anyway is told about all of its unknown options.
+        validated(tool, read)
+        raise
+    return given, [f"{name[:100]}: {tool.name} has no such option, and left it out." for name in left]
+
+
+def _schema_of(tool: Tool, name: object) -> Mapping[str, Any] | None:
+    return tool.parameters.get(tool.accepts.get(name, name)) if isinstance(name, str) else None
+
+
+def _left_out(tool: Tool, arguments: Mapping[Any, Any]) -> list[str]:
+    unknown = [name for name in arguments if isinstance(name, str) and _schema_of(tool, name) is None]
+    if len(unknown) > MOST or (tool.reply_schema or {}).get("type") == "array":
+        return []
+    guesses, known = Guesses(MOST), [*tool.parameters, *tool.accepts]
+    return [name for name in unknown if _may_leave_out(tool, name, arguments[name], guesses, known)]
+
+
+def _may_leave_out(tool: Tool, name: str, value: object, guesses: Guesses, known: list[str]) -> bool:
+    if name in tool.ignores:
+        return True
+    asks_nothing = value is None or value is False or value in ("", [], {})
+    return (tool.access is Access.read or asks_nothing) and guesses.nearest(name, known) is None
+
+
+def _read(schema: Mapping[str, Any], value: Any) -> Any:
+    """Return the value, with texts read as what the schema takes at that place."""
+    if isinstance(value, str):
+        kinds = set(_kinds_of(schema))
+        if "string" in kinds:
+            return value
+        found = (reader(value.strip()) for kind, reader in _READERS.items() if kind in kinds)
+        value = next((one for one in found if one is not None), value)
+    if isinstance(value, list):
+        return [_read(schema.get("items", {}), one) for one in value]
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        return {name: _read(known.get(name, {}), one) for name, one in value.items()}
+    return value
+
+
+def _kinds_of(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the kinds a schema takes. One without a type takes texts, too."""
+    kinds = schema.get("type", [] if "anyOf" in schema else "string")
+    yield from [kinds] if isinstance(kinds, str) else kinds
+    for choice in schema.get("anyOf", ()):
+        yield from _kinds_of(choice)
+
+
+def _number(text: str) -> int | float | None:
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _FRACTION.fullmatch(text) else None
+
+
+def _parsed(text: str, kind: type) -> Any:
+    try:
+        value = parsed(text) if text.startswith(("[", "{")) else None
+    except ValueError:
+        return None
+    return value if isinstance(value, kind) else None
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "integer": _number,
+    "number": _number,
+    "boolean": lambda text: _TRUTHS.get(text.casefold()),
+    "array": lambda text: _parsed(text, list),
+    "object": lambda text: _parsed(text, dict),
+}
+"""What a text is read as, by the kind that the schema takes."""
 
 
 def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arguments:
