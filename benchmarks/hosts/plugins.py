@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 180
+PROMPT = "We deploy from the release branch."
 
 
 class Checked(NamedTuple):
@@ -84,11 +85,14 @@ def _hooks(hosts: Hosts, name: str) -> Checked:
     """Let Claude Code take a prompt; its request then fails, since no model is there."""
     away = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "made-up"}
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0"}
-    hosts.run("claude", "-p", "We deploy from the release branch.", **away, **quiet)
-    spool = hosts.home / ".pieria" / "spool" / "events.jsonl"
-    lines = spool.read_text("utf-8").splitlines() if spool.exists() else []
-    events = [json.loads(line)["event"]["what"] for line in lines if line]
-    return Checked(name, "hooks", {"prompt", "end"} <= set(events), " and ".join(events) + " are in the spool")
+    hosts.run("claude", "-p", PROMPT, **away, **quiet)
+    pieria = Hosts(Path(sys.executable).parent, hosts.home)
+    drained = pieria.run("pieria", "hooks", "drain")
+    listed = pieria.run("pieria", "list", "--kind", "turn", "--json")
+    if listed.returncode:
+        return _checked(name, "hooks", [drained, listed], str)
+    texts = [memory["text"] for memory in json.loads(listed.stdout)["memories"]]
+    return Checked(name, "hooks", texts == [PROMPT], f"captured {texts}")
 
 
 def main() -> int:
