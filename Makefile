@@ -59,9 +59,11 @@ lock: .venv/bin/python ## pin the dependencies of pyproject.toml anew in require
 		$(COMPILE) $(UPGRADE) --output-file requirements/runtime.txt
 	@build/lock/bin/uv pip compile pyproject.toml --group build --group dev --constraints requirements/runtime.txt \
 		$(COMPILE) $(UPGRADE) --output-file requirements/dev.txt
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra postgres --constraints requirements/runtime.txt \
+		$(COMPILE) $(UPGRADE) --output-file requirements/image.txt
 	@! grep -nE '^ *--(index|extra|find|trusted)|://' requirements/*.txt \
 		|| { echo "requirements/ must not say where packages come from: remove the lines above." >&2; exit 1; }
-	@rm -rf build/lock && echo "Pinned in requirements/runtime.txt and requirements/dev.txt."
+	@rm -rf build/lock && echo "Pinned in requirements/runtime.txt, image.txt and dev.txt."
 
 # npm checks what it fetches by the hashes in requirements/web, and what is copied from it is checked by those in vendor.json.
 web: $(NODE)/web.stamp ## fetch the scripts of the web page (needs npm); without them it works as plain HTML

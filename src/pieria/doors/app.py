@@ -139,6 +139,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     fixed: dict[str, dict[str, Endpoint]] = {
         "/": {"GET": _facing(site, site.home, listing(_index(name, mcp)))},
         "/health": {"GET": routes.health},
+        "/ready": {"GET": routes.ready},
         "/metrics": {"GET": routes.metrics},
         OPENAPI: {"GET": openapi},
         EVENTS_PATH: {"GET": routes.events},
@@ -210,5 +211,6 @@ def _index(name: str, mcp: Mapping[str, Any]) -> tuple[str, ...]:
         EVENTS_PATH,
         OPENAPI,
         "/health",
+        "/ready",
         "/metrics",
     )

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pieria.errors import InputError, StorageError
+from pieria.errors import InputError, ReadOnlyError, StorageError
 from pieria.errors.description import counted
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.workspace.locations import Making, Way, in_the_way, spelt_in
@@ -40,6 +40,12 @@ class Folder:
     @property
     def is_there(self) -> bool:
         return self.folder.exists()
+
+    def check_ready(self) -> None:
+        self._files()
+        made = next(folder for folder in (self.folder, *self.folder.resolve().parents) if folder.exists())
+        if not os.access(made, os.W_OK | os.X_OK):
+            raise ReadOnlyError("open", f"{made} cannot be written")
 
     def names(self) -> list[str]:
         return sorted(name for name in self._files() if name != USER_BANK)

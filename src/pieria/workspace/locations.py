@@ -110,6 +110,9 @@ class Place(Protocol):
     def __str__(self) -> str:
         """Return the place as shown to people, without a password."""
 
+    def check_ready(self) -> None:
+        """Raise a `PieriaError` if banks cannot be read or written here now."""
+
     def names(self) -> list[str]:
         """Return the banks in order, without any user's own."""
 

@@ -42,6 +42,9 @@ class Server:
     def keeps_user(self) -> bool:
         return self.user is not None
 
+    def check_ready(self) -> None:
+        self._all()
+
     def names(self) -> list[str]:
         return sorted(name for name in self._all() if not name.startswith("@"))
 

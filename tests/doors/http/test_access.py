@@ -1,13 +1,18 @@
 """Access: every route and every tool refuses callers without the right, and does nothing."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.doors.http.conftest import READS, SCRATCH_READ, SCRATCH_WRITE, Served, later, requests, serving
 
 from pieria.doors.http.openapi import OPENAPI
+from pieria.errors import PieriaError
+from pieria.record.address import Address
 from pieria.record.check import NAME_LIMIT
 from pieria.toolsets import registry
+from pieria.workspace.folders import Folder
+from pieria.workspace.servers import Server
 
 MEMORIES, RECALL = "/v1/banks/notes/memories", "/v1/banks/notes/recall"
 TOOL = f"/v1/banks/notes/tools/{READS}"
@@ -53,6 +58,24 @@ def test_every_route_and_tool_needs_a_token_with_the_right(unhurried: None, serv
         assert served.client.post(f"/mcp/{name}", json={}).status_code == 401
     assert served.client.get("/nowhere").status_code == 401
     assert served.client.get("/health").json() == {"status": "ok"} and served.head() == before
+    assert served.client.get("/ready").json() == {"status": "ready"}
+
+
+def test_server_is_not_ready_without_its_data_folder(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr(served.service.workspace, "place", Folder(tmp_path / "file"))
+    answer = served.client.get("/ready")
+    assert (answer.status_code, answer.json()) == (503, {"status": "not ready", "code": "storage"})
+    assert "cannot be read" in caplog.text
+    assert served.client.get("/health").status_code == 200
+
+
+def test_place_on_a_server_that_is_down_is_not_ready(tmp_path: Path) -> None:
+    away = Server(Address("postgresql://maya@127.0.0.1:9/pieria"), tmp_path, None, 1, False)
+    with pytest.raises(PieriaError):
+        away.check_ready()
 
 
 def test_unknown_expired_and_revoked_tokens_are_refused(served: Served) -> None:

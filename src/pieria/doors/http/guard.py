@@ -27,7 +27,7 @@ from pieria.errors import AccessError, ConfigError, InputError, LimitError, Pier
 from pieria.toolsets import Access
 from pieria.toolsets.host import everything
 
-OPEN_TO_ALL = ("/health",)
+OPEN_TO_ALL = ("/health", "/ready")
 ELSEWHERE = ("cross-site", "same-site")
 """Values of `Sec-Fetch-Site` for requests from pages of other servers."""
 HEADERS: Mapping[str, str] = {

@@ -189,7 +189,9 @@ def _fixed() -> dict[str, dict[str, Any]]:
     seen = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]{1,16}$"}}
     removal = _operation(REMOVAL, "server", _content("What went.", _reference("Removal")))
     health = route("health", "Whether the server answers.", _content("It does.", _reference("Health")))
-    health["get"]["security"] = [{}]
+    ready = route("ready", "Whether banks can be read and written.", _content("They can.", _reference("Health")))
+    for open_to_all in (health, ready):
+        open_to_all["get"]["security"] = [{}]
     return {
         "/v1/events": {"get": {**events, "parameters": [*_in_query(EVENTS), seen]}},
         "/v1/banks": route("list_banks", "All banks.", _content("Their names.", _reference("Banks"))),
@@ -197,6 +199,7 @@ def _fixed() -> dict[str, dict[str, Any]]:
         OPENAPI: route("openapi", "This document.", _content("It.", {"type": "object"})),
         "/metrics": route("metrics", "Calls, errors, latencies and banks, for Prometheus.", plain),
         "/health": health,
+        "/ready": ready,
     }
 
 

@@ -327,6 +327,15 @@ class Routes:
     async def health(self, request: Request) -> Response:
         return JSON({"status": "ok"})
 
+    async def ready(self, request: Request) -> Response:
+        """Say whether banks can be read and written now. Anyone may ask, so the reason goes to the log alone."""
+        try:
+            await self.service.call(self.service.workspace.place.check_ready)
+        except PieriaError as problem:
+            log.warning("not ready: %s", problem.message)
+            return JSON({"status": "not ready", "code": problem.code}, 503)
+        return JSON({"status": "ready"})
+
 
 def listing(lines: tuple[str, ...]) -> Endpoint:
     """Return an endpoint for `/` that lists what is served."""
