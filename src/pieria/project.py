@@ -62,6 +62,19 @@ def find_project(start: Path, home: Path | None) -> Project | None:
     return Project(git.parent, None, git) if git is not None else None
 
 
+def work_root(folder: str, home: Path | None) -> Path:
+    """Return the repository that an agent in this folder worked in, if it exists here, else the folder.
+
+    Its name is the wing of the project's turns, whether they are captured or mined.
+    """
+    path = Path(folder)
+    try:
+        project = find_project(path, home) if path.is_absolute() and path.is_dir() else None
+    except OSError:
+        return path
+    return project.git.parent if project is not None and project.git is not None else path
+
+
 def innermost_project(folder: Path, home: Path | None) -> Path | None:
     """Return the nearest folder upwards that holds a `.pieria.toml` or a `.git`, whatever these are; None without one.
 

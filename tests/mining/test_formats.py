@@ -10,6 +10,7 @@ from tests.mining.conftest import talk, write
 
 import pieria
 from pieria import Bank, Memory
+from pieria.capture.spool_line import event_of
 from pieria.mining import FORMATS, mine
 
 
@@ -150,6 +151,90 @@ def test_chatgpt(bank: Bank, tmp_path: Path, single: bool) -> None:
     assert report.left == {"in branches that were not taken": 1}
 
 
+def test_chatgpt_without_ids(bank: Bank, tmp_path: Path) -> None:
+    told = written.chatgpt_conversation()
+    for name in ("id", "conversation_id"):
+        told.pop(name, None)
+    for node in told["mapping"].values():
+        if node.get("message"):
+            del node["message"]["id"]
+    file = written.document(tmp_path / "conversations.json", [told])
+    talk(bank, file)
+    assert [text for _, text in in_order(bank)][:2] == ["Draw a heron.", "Here is a heron."]
+    assert len({turn.session for turn in turns(bank)}) == 1
+    # The conversation grows, and stays one conversation.
+    last = told["current_node"]
+    more = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Thanks."]}, "create_time": 1.8e9}
+    told["mapping"]["more"] = {"parent": last, "message": more}
+    told["current_node"] = "more"
+    written.document(file, [told])
+    assert talk(bank, file).memories == {"unchanged": 4, "new": 1}
+    assert len({turn.session for turn in turns(bank)}) == 1
+
+
+def test_gemini_activity_keeps_questions_with_their_answers(bank: Bank, tmp_path: Path) -> None:
+    report = talk(bank, written.gemini(tmp_path / "Takeout"))
+    assert report.left == {"records of other activity": 2}
+    day = [turn for turn in turns(bank) if turn.session == "gemini-2026-03-05"]
+    assert [(turn.sequence, turn.author, turn.text) for turn in day] == [
+        (1, "user", "When do herons nest?"), (2, "assistant", "From March & April on."),
+        (5, "user", "And how many eggs?"),
+        (6, "assistant", "Three to five.\n- Grey heron: four\n- Night heron: three"),
+    ]  # fmt: skip
+    assert {turn.place for turn in day} == {"gemini/gemini"}
+    assert ("user", "Wie heißt der Reiher auf Latein?") in said(bank)
+    hits = list(bank.recall("When do herons nest?"))
+    shown = [hit.memory.text for hit in hits] + [hit.reply.text for hit in hits if hit.reply]
+    assert {"When do herons nest?", "From March & April on."} <= set(shown)
+
+
+def test_gemini_cli(bank: Bank, tmp_path: Path) -> None:
+    written.gemini_cli(tmp_path / "tmp")
+    report = talk(bank, tmp_path / "tmp")
+    assert said(bank) == [
+        ("user", "Hello."), ("assistant", "Hello, Maya."), ("user", "Why is the queue slow?"),
+        ("assistant", "It waits for the lock."), ("user", "Shorten the lock."),
+    ]  # fmt: skip
+    assert report.left == {"taken back by the person": 2, "files of other kinds": 1}
+    reply = next(turn for turn in turns(bank) if turn.text.startswith("It waits"))
+    assert (reply.place, reply.files, reply.sequence) == ("billing/gemini", ("src/queue.py",), 2)
+
+
+def test_continue(bank: Bank, tmp_path: Path) -> None:
+    talk(bank, written.continue_dev(tmp_path / "sessions"))
+    asked, answered = turns(bank)
+    assert [asked.text, answered.text] == ["How do we round?", "Half to even."]
+    assert (asked.session, asked.context, asked.place) == ("c0ffee", "Rounding", "billing/continue")
+    assert when(asked) == "2026-03-05T08:40:00Z"
+
+
+def test_transcripts_lie_under_their_project_and_day(bank: Bank, tmp_path: Path) -> None:
+    (tmp_path / "billing" / ".git").mkdir(parents=True)
+    write(tmp_path / "billing" / "calls" / "call-2026-03-04.md", written.NAMED)
+    write(tmp_path / "letters" / "chat.txt", written.MARKED)
+    talk(bank, tmp_path)
+    assert {turn.place for turn in turns(bank)} == {"billing/2026-03-04", "letters/2023-11-14"}
+
+
+def test_captured_and_mined_turns_lie_in_one_wing(bank: Bank, tmp_path: Path) -> None:
+    folder = tmp_path / "billing" / "src"
+    folder.mkdir(parents=True)
+    (tmp_path / "billing" / ".git").mkdir()
+    told = {
+        "host": "claude-code",
+        "session": "s",
+        "folder": str(folder),
+        "what": "prompt",
+        "at": "2026-03-02T09:00:00Z",
+    }
+    bank.observe([event_of({**told, "text": "Captured."})])
+    line = written.claude_code_line(1, "user", "Mined.", cwd=str(folder))
+    mine(bank, written.lines(tmp_path / "a.jsonl", [line]), format="claude-code")
+    assert {turn.text: turn.place for turn in turns(bank)} == dict.fromkeys(
+        ("Captured.", "Mined."), "billing/claude-code"
+    )
+
+
 def test_slack(bank: Bank, tmp_path: Path) -> None:
     report = talk(bank, written.slack(tmp_path / "export"), wing="team")
     assert said(bank) == [
@@ -196,6 +281,8 @@ def test_all_formats_lie_in_one_folder(bank: Bank, tmp_path: Path) -> None:
         written.claude,
         written.slack,
         written.chatgpt,
+        written.gemini,
+        written.continue_dev,
     )
     for number, make in enumerate(hosts):
         make(everything / str(number))

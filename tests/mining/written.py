@@ -41,6 +41,9 @@ opencode_storage = partial(_copied, "opencode_storage", "")
 opencode_export = partial(_copied, "opencode_export", "session.json")
 claude = partial(_copied, "claude", "conversations.json")
 chatgpt = partial(_copied, "chatgpt", "conversations.json")
+gemini = partial(_copied, "gemini", "MyActivity.json")
+gemini_cli = partial(_copied, "gemini_cli", "billing/chats/session-2026-03-06T08-00-0f6d8f0a.jsonl")
+continue_dev = partial(_copied, "continue", "c0ffee.json")
 slack = partial(_copied, "slack", "")
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.project import find_project
+from pieria.project import find_project, work_root
 from pieria.record.event import SPOKEN, AgentEvent, digest_of, event_id
 from pieria.record.json_text import parsed
 from pieria.record.patch import edits_of
+from pieria.record.place_name import place_name
 from pieria.settings.folders import home_folder
 
 LONGEST_PATH = 1_000
@@ -55,7 +56,8 @@ def event_of(told: Mapping[str, Any], own: str = "") -> AgentEvent:
         said = (digest_of(event.text),) if event.what in SPOKEN else ()
         event = replace(event, id=event_id(event.host, event.session, event.what, own, *said))
     files = event.files or tuple(_named(event.input))
-    return replace(event, files=tuple(dict.fromkeys(_within(event.folder, file) for file in files)))
+    project = event.project or (_project(event.folder) if event.folder else None)
+    return replace(event, project=project, files=tuple(dict.fromkeys(_within(event.folder, file) for file in files)))
 
 
 def _named(given: Mapping[str, Any]) -> Iterator[str]:
@@ -90,3 +92,9 @@ def _within(folder: str | None, file: str) -> str:
 def _root(folder: str) -> str:
     project = find_project(Path(folder), home_folder())
     return folder if project is None else str(project.root)
+
+
+@lru_cache(256)
+def _project(folder: str) -> str | None:
+    name = work_root(folder, home_folder()).name
+    return place_name(name) if name else None

@@ -17,6 +17,7 @@ from pieria.mining.formats import FORMATS, LARGEST, PROJECT
 from pieria.mining.report import Refused, Report
 from pieria.record import check
 from pieria.record.address import check_length
+from pieria.record.place_name import place_name
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -118,7 +119,7 @@ def _miner(
     dry_run: bool,
 ) -> Miner:
     from pieria.mining.miner import Miner
-    from pieria.mining.records import Filing, name
+    from pieria.mining.records import Filing
     from pieria.mining.trees import tree_at
 
     if format is not None:
@@ -133,7 +134,7 @@ def _miner(
     tree = None
     if not (check.flag(conversations, "conversations") or format):
         tree = tree_at(top, Path.home(), bank.data.resolve())
-        filing = Filing(filing.wing, filing.place, name(tree.root.name))
+        filing = Filing(filing.wing, filing.place, place_name(tree.root.name))
     whole = check.whole(largest, "largest", 1)
     return Miner(bank, top, tree=tree, format=format, filing=filing, largest=whole, force=force, dry_run=dry_run)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-FORMATS = ("claude-code", "codex", "opencode", "claude", "chatgpt", "slack", "text")
+FORMATS = ("claude-code", "codex", "opencode", "gemini", "continue", "claude", "chatgpt", "slack", "text")
 
+TEXT = "text"
+"""Transcripts without a host: their rooms are days."""
 PROJECT, SAID = "project", "said"
 """Prefixes of the marks of files and of conversations."""
 LARGEST = 1 << 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +11,15 @@ from pathlib import Path, PurePath, PurePosixPath
 from pieria.bank.capture.sources import DIGEST
 from pieria.language.entities import entities
 from pieria.mining.files import digest_of_text
+from pieria.mining.formats import TEXT
 from pieria.mining.passage_cutter import CODE, cut
 from pieria.mining.said import Passage, Source, Turn
 from pieria.mining.trees import kind_of
-from pieria.project import find_project
+from pieria.project import work_root
 from pieria.record.draft import NewMemory
 from pieria.record.ids import derived_id
+from pieria.record.place_name import GENERAL, place_name
+from pieria.record.time import instant, iso
 
 NAMED = 12
 """Most entities kept for one memory, the most frequent first."""
@@ -25,11 +27,7 @@ READ_FOR_NAMES = 8_000
 """Characters of a text searched for names."""
 LONGEST_TURN = 200_000
 """Characters; a longer turn becomes several memories."""
-LONGEST_NAME = 100
 MOST_FILES = 1_000
-GENERAL = "general"
-_EDGES = re.compile(r"^[^\w]+|[^\w]+$|_+$|^_+")
-_FORBIDDEN = re.compile(r"[/\\\x00-\x1f\x7f]+|\.\.+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +64,7 @@ class Filing:
         parts = cut(turn.text, limit=LONGEST_TURN)
         root = root_of(turn.folder) if turn.folder else None
         wing = root.name if root is not None else source.format
+        at = turn.at if turn.at is not None else source.changed / 1e9
         for number, part in enumerate(parts, 1):
             yield NewMemory(
                 text=part,
@@ -79,19 +78,17 @@ class Filing:
                 channel=_one_line(turn.channel) if turn.channel else None,
                 session=_one_line(turn.session),
                 sequence=turn.sequence,
-                place=self._place(wing, turn.channel or source.format),
-                at=turn.at if turn.at is not None else source.changed / 1e9,
+                place=self._place(wing, turn.channel or (_day(at) if source.format == TEXT else source.format)),
+                at=at,
                 meta={DIGEST: digest_of_text(part)},
             )
 
     def _place(self, wing: str, room: str) -> str:
-        return self.place or f"{name(self.wing or wing)}/{name(room)}"
+        return self.place or f"{place_name(self.wing or wing)}/{place_name(room)}"
 
 
-def name(spelt: str) -> str:
-    """Return a name for a wing or room that every toolset accepts."""
-    kept = _FORBIDDEN.sub("-", spelt.strip())[:LONGEST_NAME]
-    return _EDGES.sub("", kept).strip() or GENERAL
+def _day(at: str | float) -> str:
+    return iso(instant(at, "at"))[:10]
 
 
 def named(item: NewMemory) -> list[str]:
@@ -104,13 +101,7 @@ def named(item: NewMemory) -> list[str]:
 
 @lru_cache(1024)
 def root_of(folder: str) -> Path:
-    """Return the repository that an agent worked in, if it exists here, else the folder."""
-    path = Path(folder)
-    try:
-        project = find_project(path, Path.home()) if path.is_absolute() and path.is_dir() else None
-    except OSError:
-        return path
-    return project.git.parent if project is not None and project.git is not None else path
+    return work_root(folder, Path.home())
 
 
 def _files(turn: Turn, root: Path | None) -> Iterator[str]:

@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.ids import derived_id
 from pieria.record.memory import nothing
+from pieria.record.place_name import place_name
 from pieria.record.time import instant, iso
 
 WHAT = ("start", "prompt", "reply", "tool", "compact", "checkpoint", "end")
@@ -52,6 +54,8 @@ class AgentEvent:
     """The host's session id."""
     folder: str | None = None
     """Where the agent worked."""
+    project: str | None = None
+    """The name of the project, under which its turns are kept; by default the last part of the folder."""
     text: str = ""
     """What was said, a tool's output, or the reason for the end."""
     tool: str | None = None
@@ -92,6 +96,7 @@ class AgentEvent:
             host=check.name(told["host"], "host"),
             session=check.name(told["session"], "session"),
             folder=None if not told.get("folder") else check.text(told["folder"], "folder", _PATH_LIMIT, "shorten it"),
+            project=_optional(told.get("project"), "project"),
             text=_text(told.get("text"), "text"),
             tool=_optional(told.get("tool"), "tool"),
             input=_arguments(told.get("input")),
@@ -102,6 +107,12 @@ class AgentEvent:
         )
         given = told.get("id")
         return replace(event, id=event._own_id() if given is None else check.identifier(given, "id"))
+
+    @property
+    def place(self) -> str | None:
+        """The place of its turn; None if the project is unknown."""
+        wing = self.project or PurePath(self.folder or "").name
+        return f"{place_name(wing)}/{place_name(self.host)}" if wing else None
 
     def capped(self) -> AgentEvent:
         """Return the event with capped tool output and arguments. Prompts and replies stay whole."""

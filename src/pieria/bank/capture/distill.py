@@ -209,7 +209,7 @@ def _turns(core: Core, writer: Writer, events: Sequence[AgentEvent], heard: Hear
         meta |= {REPEATS: [list(span) for span in repeats]} if repeats else {}
         new = NewMemory(
             event.text, id=id, kind="turn", source=event.host, author=author, author_type=author_type, meta=meta,
-            session=event.session, sequence=place, at=event.at, scope=_own_scope(core), via=via,
+            session=event.session, sequence=place, at=event.at, scope=_own_scope(core), via=via, place=event.place,
         )  # fmt: skip
         drafts.append(core.screening.draft(checked(new)))
     if drafts:

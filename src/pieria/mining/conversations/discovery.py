@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pieria.mining.conversations import claude_code, codex, exports, opencode, slack, transcript
+from pieria.mining.conversations import claude_code, codex, continue_dev, exports, gemini, opencode, slack, transcript
 from pieria.mining.conversations.records import Record, json_elements, json_lines
 from pieria.mining.files import digest_of
 from pieria.mining.said import Found, Heard, Left, Said, Source, Unseen, Wrong, unheard, wrong
@@ -35,6 +35,7 @@ _BESIDE = frozenset(
         "projects.json", "memories.json", "message_feedback.json", "shared_conversations.json", "group_chats.json",
         "model_comparisons.json", "user_settings.json", "export_manifest.json", "integration_logs.json",
         "canvases.json", "channels.json", "groups.json", "dms.json", "mpims.json", "auth.json", "config.json",
+        continue_dev.LIST,
     }
 )  # fmt: skip
 _ASIDE = frozenset(
@@ -55,6 +56,8 @@ FILES = {
         Format(claude_code.NAME, _LINES, claude_code.read),
         Format(codex.NAME, _LINES, codex.read),
         Format(opencode.NAME, _ELEMENTS, opencode.read),
+        Format(gemini.NAME, (*_LINES, *_ELEMENTS), gemini.read),
+        Format(continue_dev.NAME, _ELEMENTS, continue_dev.read),
         Format(exports.CLAUDE, _ELEMENTS, exports.read_claude),
         Format(exports.CHATGPT, _ELEMENTS, exports.read_chatgpt),
         Format(transcript.NAME, _PLAIN, transcript.read, listed=True),
@@ -168,6 +171,8 @@ def _format(path: Path, format: str | None, named: bool) -> str | Wrong | Left:
 def _of_lines(path: Path) -> str | Wrong | Left:
     told = list(islice(json_lines(path, unheard), LOOKED_AT))
     heads: list[dict[str, Any]] = [one.value for one in told if isinstance(one, Record) and isinstance(one.value, dict)]
+    if gemini.matches(heads):
+        return gemini.NAME
     if claude_code.matches(heads):
         return claude_code.NAME
     return codex.NAME if codex.matches(heads) else _unknown(path, told)
@@ -181,6 +186,8 @@ def _of_elements(path: Path) -> str | Wrong | Left:
             exports.CHATGPT: exports.is_chatgpt,
             exports.CLAUDE: exports.is_claude,
             opencode.NAME: opencode.matches,
+            continue_dev.NAME: continue_dev.matches,
+            gemini.NAME: gemini.is_known,
         }
         for name, matches in known.items():
             if matches(head):

@@ -14,6 +14,7 @@ from typing import Any
 
 from pieria.mining.conversations.records import Record, json_elements
 from pieria.mining.said import BY_THE_HOST, SPEAKERS, Heard, Left, Said, Turn, clean, titled, wrong
+from pieria.record.ids import derived_id
 
 CHATGPT, CLAUDE = "chatgpt", "claude"
 OTHER_BRANCHES = "in branches that were not taken"
@@ -43,15 +44,15 @@ def _read(conversation: Callable[[Record], Iterator[Said]], path: Path, heard: H
 def _of_chatgpt(record: Record) -> Iterator[Said]:
     told = record.value
     mapping = told.get("mapping") if isinstance(told, dict) else None
-    session = (told.get("conversation_id") or told.get("id")) if isinstance(told, dict) else None
-    if not isinstance(mapping, dict) or not isinstance(session, str) or not session.strip():
-        yield wrong(record.number, "a conversation with an id and a mapping", told)
+    if not isinstance(mapping, dict):
+        yield wrong(record.number, "a conversation with a mapping", told)
         return
+    session = _session_of(told, mapping)
     title = titled(told.get("title"))
     sequence = 0
     way = _way(mapping, told.get("current_node"))
     for node in way:
-        said = _message(record.number, mapping[node], node)
+        said = _message(record.number, mapping[node], f"{session}:{node}")
         if isinstance(said, Turn):
             sequence += 1
             at = said.at or told.get("create_time")
@@ -62,6 +63,15 @@ def _of_chatgpt(record: Record) -> Iterator[Said]:
     for node, value in mapping.items():
         if node not in taken and isinstance(_message(record.number, value, node), Turn):
             yield Left(OTHER_BRANCHES)
+
+
+def _session_of(told: Mapping[str, Any], mapping: Mapping[str, Any]) -> str:
+    """Return the conversation's id. Without one, derive it from its begin, which stays when it grows."""
+    for name in ("conversation_id", "id"):
+        if isinstance(told.get(name), str) and told[name].strip():
+            return str(told[name])
+    begin = next(iter(_way(mapping, told.get("current_node"))), "")
+    return derived_id("chatgpt_", str(told.get("create_time")), str(told.get("title")), begin)
 
 
 def _way(mapping: Mapping[str, Any], current: object) -> list[str]:

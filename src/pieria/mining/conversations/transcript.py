@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from pieria.mining.formats import TEXT
 from pieria.mining.said import AGENT, ASSISTANT, HUMAN, SYSTEM, USER, Heard, Left, Said, Turn, clean
 from pieria.record.ids import derived_id
 
-NAME = "text"
+NAME = TEXT
 BEFORE = "before anybody speaks"
 THROUGHOUT = 0.8
 """Share of all lines."""
@@ -99,6 +100,7 @@ class _Reading:
         self._names = speakers.names if speakers.turns > 1 else set()
         self._session = f"{path.stem[:100]}-{derived_id('', str(path))[:8]}"
         self._path = str(path)
+        self._folder = str(path.parent)
         dated = re.search(r"\d{4}-\d{2}-\d{2}", path.stem)
         self._day = dated[0] if dated else None
         self._author = ""
@@ -140,7 +142,8 @@ class _Reading:
             author=self._author,
             author_type=ROLES.get(self._author.casefold(), HUMAN),
             text=text,
-            at=self._at,
+            at=self._at or self._day,
+            folder=self._folder,
         )
 
     def _moment(self, header: re.Match[str]) -> str | None:
