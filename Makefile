@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all bench cover lock web chromium screenshots clean
+.PHONY: docs help demo test test-slow test-all bench cover lock web chromium screenshots clean
 
 # `make test PYTHON=python3.13` chooses the interpreter; otherwise the first one that is new enough.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -61,9 +61,10 @@ lock: .venv/bin/python ## pin the dependencies of pyproject.toml anew in require
 		$(COMPILE) $(UPGRADE) --output-file requirements/dev.txt
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra postgres --constraints requirements/runtime.txt \
 		$(COMPILE) $(UPGRADE) --output-file requirements/image.txt
+	@build/lock/bin/uv pip compile --group docs $(COMPILE) $(UPGRADE) --output-file requirements/docs.txt
 	@! grep -nE '^ *--(index|extra|find|trusted)|://' requirements/*.txt \
 		|| { echo "requirements/ must not say where packages come from: remove the lines above." >&2; exit 1; }
-	@rm -rf build/lock && echo "Pinned in requirements/runtime.txt, image.txt and dev.txt."
+	@rm -rf build/lock && echo "Pinned in requirements: runtime.txt, image.txt, dev.txt and docs.txt."
 
 # npm checks what it fetches by the hashes in requirements/web, and what is copied from it is checked by those in vendor.json.
 web: $(NODE)/web.stamp ## fetch the scripts of the web page (needs npm); without them it works as plain HTML
@@ -78,6 +79,16 @@ $(NODE)/web.stamp: requirements/web/package.json requirements/web/package-lock.j
 chromium:
 	@command -v $${CHROMIUM:-chromium} >/dev/null || { echo "Chromium was not found. On Debian: apt-get install chromium;" \
 		"elsewhere name it: CHROMIUM=/path/to/chromium." >&2; exit 1; }
+
+# mkdocs-material announces its successor on each run; the variable keeps that out of the log.
+docs: build/docs.stamp ## build the site of the documentation in build/site; fails on a broken link
+	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict >build/docs.log 2>&1 || { cat build/docs.log >&2; exit 1; }
+	@echo "The site is in build/site."
+
+build/docs.stamp: requirements/docs.txt | .venv/bin/python
+	@$(BIN)/python -m venv --clear build/docs
+	@build/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/docs.txt
+	@touch $@
 
 screenshots: .venv/dev.stamp web chromium ## show every page, light and dark, in docs/pages (needs npm and Chromium)
 	@PYTHONPATH=src:. $(BIN)/python -m tests.doors.web.screenshots

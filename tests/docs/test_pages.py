@@ -83,6 +83,11 @@ def reached() -> set[Path]:
     return found
 
 
+def test_site_leads_to_every_page() -> None:
+    named = re.findall(r"^ +- (?:[^:\n]+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert sorted(named) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+
+
 def test_every_link_leads_somewhere() -> None:
     assert [said for page in PAGES for link in links(page) if (said := problem(page, link))] == []
 
