@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.capture.sources import DIGEST, Past
-from pieria.bank.transfer.tie_intake import NAMELESS, NewFact, NewLink, TieIntake
+from pieria.bank.transfer.tie_intake import NewFact, NewLink, TieIntake
 from pieria.bank.write.update import CONTENT
 from pieria.errors import PieriaError, TransferError
 from pieria.importers.items import FactItem, Item, Left, LinkItem, MemoryItem, Problem, memory_id, tie_id
@@ -141,8 +141,6 @@ class _Run:
                 self._report.add(Problem(f"{_SINGULAR[kind]} {origin}", outcome.message))
             else:
                 counter[outcome] += 1
-            if outcome == NAMELESS:
-                self._report.add(Problem(f"link {origin}", "expected two memories that are here, one is not"))
         self._count += len(origins)
         if self._progress is not None:
             self._progress(self._source.done or self._count, max(self._source.total, self._count))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from pieria.errors import AdapterError, InputError
 from pieria.importers.source import Source
@@ -31,6 +31,18 @@ class Server:
     def post(self, path: str, body: Mapping[str, Any], **query: object) -> Any:
         given = {name: value for name, value in query.items() if value is not None}
         return self._endpoint.post_any(f"{path}?{urlencode(given)}" if given else path, body, "read")
+
+    def pages(self, path: str, body: Mapping[str, Any], size: int) -> Iterator[Any]:
+        """Yield the items of every page of a list with cursors: `items` and `next_cursor`."""
+        cursor: str | None = None
+        seen: set[str] = set()
+        while True:
+            reply = self.post(path, body, page_size=size, cursor=cursor)
+            yield from self.rows(reply, "items")
+            cursor = reply.get("next_cursor") if isinstance(reply, dict) else None
+            if not cursor or cursor in seen:
+                return
+            seen.add(cursor)
 
     def rows(self, reply: Any, *keys: str) -> list[Any]:
         """Return the list in a reply: the reply itself, or its member under one of the keys."""
@@ -58,6 +70,11 @@ def opened(
         yield Server(system, endpoint)
     finally:
         endpoint.close()
+
+
+def quoted(name: str) -> str:
+    """Return a name as one part of a path."""
+    return quote(name, safe="")
 
 
 def _is_here(host: str) -> bool:
