@@ -11,8 +11,8 @@ from pieria.importers.items import Item, Left, LinkItem, MemoryItem
 from pieria.importers.notes import Note, notes
 from pieria.importers.source import Source
 from pieria.importers.values import moment_of
-from pieria.mining.records import name
 from pieria.record.draft import NewMemory
+from pieria.record.place_name import place_name
 from pieria.vault.markdown import RELATION, Names
 
 EXPECTS = "the folder of a project of Basic Memory, such as ~/basic-memory"
@@ -54,7 +54,7 @@ def _memory(note: Note, origin: str, top: Path) -> MemoryItem:
         at=given or note.changed,
         files=[note.path],
         source=str(top / note.path),
-        place=f"{name(top.name)}/{name(note.folder or kind or 'notes')}",
+        place=f"{place_name(top.name)}/{place_name(note.folder or kind or 'notes')}",
         meta={**meta, "permalink": origin},
     )
     return MemoryItem(origin, new)
