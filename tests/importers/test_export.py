@@ -1,5 +1,6 @@
 """What every export promises: what comes out, what never does, and files that are complete or absent."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import pieria
 from pieria.bank import Bank
 from pieria.errors import InputError
-from pieria.exporters import export_to
+from pieria.exporters import EXPORTERS, export_to
 from pieria.importers import import_from
 from pieria.record.link import Place
 
@@ -61,11 +62,55 @@ def test_what_is_gone_or_private_stays_out(full: Bank, tmp_path: Path) -> None:
     full.purge(erased.id)
     full.facts.remove(fact.id)
     full.quarantine(source="bad")
-    for format in ("json", "jsonl"):
+    for format in EXPORTERS:
         export_to(full, format, tmp_path / format)
-        written = (tmp_path / format).read_text()
+        files = [path for path in (tmp_path / format, *(tmp_path / format).rglob("*")) if path.is_file()]
+        written = "\n".join(f"{path} {path.read_text()}" for path in files)
         assert not [word for word in ("Removed", "Erased", "Hidden", "soup", "Old", "near") if word in written]
         assert "New words." in written
+
+
+def test_mem0_gets_its_shape_and_gives_it_back(full: Bank, tmp_path: Path) -> None:
+    report = export_to(full, "mem0", tmp_path / "mem0.json")
+    assert report.counts == {"memories": 2, "facts": 2} and sum(report.left.values()) == 2
+    heron, _ = json.loads((tmp_path / "mem0.json").read_text())["results"]
+    assert heron["memory"] == "Herons stand still." and heron["categories"] == ["birds"]
+    assert (heron["created_at"][:10], heron["run_id"], heron["actor_id"]) == ("2021-05-03", "walk", "Ida")
+    assert heron["metadata"] == {"place": "marsh/north", "importance": 0.9, "body": {"x": ["y"]}, "page": 7}
+    with pieria.open("other", data=tmp_path / "data") as other:
+        told = import_from(other, "mem0", tmp_path / "mem0.json")
+        assert (told.memories, told.facts) == ({"new": 2}, {"new": 2}) and told.well
+        back = other.get(heron["id"])
+        assert back is not None and (back.text, back.session, back.author) == ("Herons stand still.", "walk", "Ida")
+
+
+def test_table_is_safe_in_a_spreadsheet(full: Bank, tmp_path: Path) -> None:
+    full.remember('=HYPERLINK("http://evil")')
+    report = export_to(full, "csv", tmp_path / "bank.csv")
+    with (tmp_path / "bank.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert report.counts == {"memories": 3, "facts": 2} and len(rows) == 5
+    assert [row["text"] for row in rows[:3]] == ["Herons stand still.", "Terns dive.", '\'=HYPERLINK("http://evil")']
+    assert (rows[0]["tags"], rows[0]["accesses"], json.loads(rows[0]["meta"])["page"]) == ("birds", "2", 7)
+    assert {row["text"] for row in rows if row["kind"] == "fact"} == {"Ida lives_in Bergen", "herons stand still"}
+
+
+def test_notes_have_front_matter_links_and_facts(full: Bank, tmp_path: Path) -> None:
+    full.remember("Herons stand still.", place="marsh/north")
+    report = export_to(full, "markdown", tmp_path / "notes")
+    assert report.counts["memories"] == 3 and report.left == {"links to places": 1}
+    paths = sorted(path.relative_to(tmp_path / "notes").as_posix() for path in (tmp_path / "notes").rglob("*.md"))
+    north = ["marsh/north/Herons stand still 2.md", "marsh/north/Herons stand still.md"]
+    assert [path for path in paths if path.startswith("marsh")] == north and "Facts.md" in paths
+    heron = (tmp_path / "notes" / north[1]).read_text()
+    assert heron.startswith("---\ntitle: Herons stand still.\n") and "- unlike [[" in heron
+    assert "| Ida | lives_in | Bergen | 2020-01-01T00:00:00Z" in (tmp_path / "notes" / "Facts.md").read_text()
+    with pytest.raises(InputError, match="a new or empty folder"):
+        export_to(full, "markdown", tmp_path / "notes")
+    export_to(full, "markdown", tmp_path / "notes", replace=True)
+    with pieria.open("other", data=tmp_path / "data") as other:
+        back = import_from(other, "basic-memory", tmp_path / "notes")
+        assert back.memories == {"new": 4} and back.links["new"] == 1
 
 
 def test_existing_file_is_kept_unless_replaced(full: Bank, tmp_path: Path) -> None:
@@ -76,5 +121,5 @@ def test_existing_file_is_kept_unless_replaced(full: Bank, tmp_path: Path) -> No
     assert path.read_text() == "precious"
     assert export_to(full, "json", path, replace=True).counts["memories"] == 2
     assert [file.name for file in tmp_path.iterdir() if "mine" in file.name] == ["mine.json"]
-    with pytest.raises(InputError, match="format: expected one of json"):
+    with pytest.raises(InputError, match="format: expected one of csv"):
         export_to(full, "xml", path)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORTERS", "Exporter", "Report", "export_to", "exporter"]
 
-EXPORTERS = ("json", "jsonl")
+EXPORTERS = ("csv", "json", "jsonl", "markdown", "mem0")
 """The names of all formats. The module of a format has its name with `_format`, and _ for -."""
 
 Progress = Callable[[int, int], object]
@@ -76,7 +76,8 @@ def export_to(
     with snapshot(bank.core, progress) as held, written(target, is_folder=chosen.is_folder, replace=replace) as aside:
         chosen.write(held, aside)
         size = _size(aside)
-    return Report(target.expanduser().absolute(), format, bank.name, dict(held.counts), dict(held.left), size)
+    counts = {what: number for what, number in held.counts.items() if number}
+    return Report(target.expanduser().absolute(), format, bank.name, counts, dict(held.left), size)
 
 
 def _size(path: Path) -> int:

@@ -15,9 +15,12 @@ from pieria.record.memory import nothing
 from pieria.record.usage import Usage
 
 _UNIQUE = re.compile(
-    r"(?=.*[0-9])(?=.*[a-z])\S*[0-9a-f]{12}\S*|(?=(?:.*[0-9]){3})(?=.*[a-z])\S*[0-9a-z]{16}\S*", re.IGNORECASE
+    r"(?=.*[0-9])(?=.*[a-z])\S*[0-9a-f]{12}\S*"
+    r"|(?=(?:.*[0-9]){3})(?=.*[a-z])\S*[0-9a-z]{16}\S*"
+    r"|(?=.*[0-9])[0-9a-hjkmnp-tv-z]{16}(?:[0-9a-hjkmnp-tv-z]{10})?",
+    re.IGNORECASE,
 )
-"""Ids that no two systems give to different things, such as UUIDs."""
+"""Ids that no two systems give to different things, such as UUIDs and the ids of banks."""
 _LONGEST = 200
 
 

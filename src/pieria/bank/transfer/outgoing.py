@@ -76,12 +76,12 @@ class Snapshot:
                         source=None if fact.source is None else _cut(fact.source),
                     )  # fmt: skip
 
-    def links(self) -> Iterator[Link]:
-        """Yield every link whose ends are here."""
+    def links(self, *, counted: bool = True) -> Iterator[Link]:
+        """Yield every link whose ends are here. A format that leaves them out does not count them."""
         for page in self._pages():
             here = {memory.id for memory in page}
             for tie in self._ties(here):
-                self.counts["links"] += 1
+                self.counts["links"] += counted
                 yield tie
 
     def leave(self, reason: str, count: int = 1) -> None:
