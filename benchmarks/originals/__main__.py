@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.originals.environment import ORIGINALS, Environment, prepare, say
-from benchmarks.originals.suites import Outcome, load_reasons, reason_for, run_suite
+from benchmarks.originals.suites import Outcome, Result, load_reasons, reason_for, run_suite
 
 LONGEST_TRIP = 1800.0
 
@@ -25,9 +25,9 @@ def compare_suites(environment: Environment, *, show: bool) -> int:
     say(f"running the tests of {environment.original.pinned} twice")
     theirs = run_suite(environment, reasons, adapted=False)
     ours = run_suite(environment, reasons, adapted=True)
-    _print(f"{name}: {len(ours.ended('passed'))} of {len(ours.counted)} ours, "
-           f"{len(theirs.ended('passed'))} of {len(theirs.counted)} theirs; "
-           f"{len(ours.ended('skipped'))} skipped; {ours.inside} reach inside and are not counted")  # fmt: skip
+    _print(f"{name}: {_counts(ours)} ours, {_counts(theirs)} theirs; {ours.inside} reach inside and are not counted")
+    idle = [one for one in ours.ended("passed") if not one.calls]
+    _print(f"  of ours, {len(idle)} passed without a call of our toolset; {len(ours.ended('skipped'))} were skipped")
     unexplained = 0
     for one in ours.ended("failed"):
         reason = reason_for(one.test, reasons.differs)
@@ -36,6 +36,10 @@ def compare_suites(environment: Environment, *, show: bool) -> int:
         if show:
             _print(one.text)
     return 1 if unexplained else 0
+
+
+def _counts(result: Result) -> str:
+    return f"{len(result.ended('passed'))} of {len(result.counted)}"
 
 
 def _last_line(one: Outcome) -> str:

@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import Any
 
 OPTION = "--outcomes"
+_CALLS = [0]
+
+
+def count_call() -> None:
+    """Count a call of our toolset for the test that runs."""
+    _CALLS[0] += 1
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -21,6 +27,9 @@ class _Recorder:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    def pytest_runtest_logstart(self) -> None:
+        _CALLS[0] = 0
+
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self._write(report.nodeid, "failed", report.longreprtext)
@@ -30,6 +39,6 @@ class _Recorder:
             self._write(report.nodeid, report.outcome, report.longreprtext if report.failed else "")
 
     def _write(self, test: str, outcome: str, text: str) -> None:
-        line = json.dumps({"test": test.removeprefix("tests/"), "outcome": outcome, "text": text})
+        values = {"test": test.removeprefix("tests/"), "outcome": outcome, "text": text, "calls": _CALLS[0]}
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            file.write(json.dumps(values) + "\n")

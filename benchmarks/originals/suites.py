@@ -18,11 +18,12 @@ LONGEST_RUN = 3600.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one test ended: `passed`, `failed` or `skipped`, and its failure's text."""
+    """How one test ended: `passed`, `failed` or `skipped`, its failure's text, and its calls of our toolset."""
 
     test: str
     outcome: str
     text: str
+    calls: int
 
 
 @dataclass(frozen=True)
