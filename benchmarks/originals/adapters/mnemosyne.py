@@ -7,9 +7,10 @@ tables. Such tests pass without a tool; the recorder counts them apart.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from sqlite3 import connect
 from tempfile import gettempdir, mkdtemp
 from typing import Any
 
@@ -17,7 +18,7 @@ from benchmarks.originals import recorder
 from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
 
-TOOLSET = "mnemosyne"
+PREFIX = "mnemosyne_"
 RENAMED = {"mnemosyne_stats": "mnemosyne_get_stats"}
 
 
@@ -27,7 +28,7 @@ class Tools:
     def __init__(self, session: str, path: object, **identity: str | None) -> None:
         folder = Path(mkdtemp()) if path is None else Path(str(path)).parent
         workspace = Workspace(folder / "pieria")
-        self._host = Host(Banks(workspace, TOOLSET), "default", session, Paths(folder, (Path(gettempdir()),)))
+        self._host = Host(Banks(workspace, "originals"), "default", session, Paths(folder, (Path(gettempdir()),)))
         self._identity = {name: value for name, value in identity.items() if value is not None}
 
     def reply(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,6 +56,7 @@ class Memory(Tools):
         channel_id: str | None = None,
     ) -> None:
         super().__init__(session_id, db_path, author_id=author_id, author_type=author_type, channel_id=channel_id)
+        self._conn: Any = None
 
     def remember(self, content: str, **options: Any) -> str:
         reply = self.ask("mnemosyne_remember", **{"content": content, "scope": "session", **self._identity, **options})
@@ -63,6 +65,23 @@ class Memory(Tools):
     def recall(self, query: str, top_k: int = 5, **options: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.ask("mnemosyne_recall", query=query, top_k=top_k, **options)["results"]
         return found
+
+    @property
+    def conn(self) -> Any:
+        """Return a connection to the original's own tables, which some tests fill: our toolset does not see them."""
+        if self._conn is None:
+            path = Path(mkdtemp()) / "original.db"
+            import_module("mnemosyne.core.beam").init_beam(path)
+            self._conn = connect(path)
+        return self._conn
+
+    @property
+    def annotations(self) -> Memory:
+        return self
+
+    def add_many(self, memory_id: str, kind: str, values: Sequence[str], **_: Any) -> None:
+        for value in values:
+            self.ask("mnemosyne_triple_add", subject=memory_id, predicate=kind, object=value)
 
     def scratchpad_write(self, content: str) -> str:
         return str(self.ask("mnemosyne_scratchpad_write", content=content)["id"])
@@ -119,6 +138,8 @@ def pytest_configure() -> None:
     provider = import_module("hermes_memory_provider").MnemosyneMemoryProvider
     provider.handle_tool_call = _provider_call(provider.handle_tool_call)
     for _, tool in registry():
-        name = f"_handle_{tool.name.removeprefix('mnemosyne_')}"
+        if not tool.name.startswith(PREFIX):
+            continue
+        name = f"_handle_{tool.name.removeprefix(PREFIX)}"
         if hasattr(provider, name):
             setattr(provider, name, _handler(tool.name))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.errors import InputError
 from pieria.record.ids import new_id
 from pieria.record.memory import Memory
 from pieria.record.time import instant, is_over
@@ -15,13 +14,15 @@ from pieria.toolsets.mnemosyne.words import (
     LONGEST,
     SCOPE_WORDS,
     SCOPES,
+    UNKNOWN,
+    VERACITIES,
     closed_triple,
     here,
     present,
     stamp,
     told,
     triple,
-    veracity,
+    veracity_of,
 )
 
 PREVIEW = 100
@@ -34,6 +35,7 @@ LEAST = 1e-7
 """The value that replaces a weight of 0: invisible in a score, but matches of this kind are still looked for.
 Importance alone finds nothing, and vectors may be missing.
 """
+PARTS = {"dense_score": "dense", "fts_score": "lexical"}
 DIGITS = 6
 STORE = "triples"
 MOST = 200
@@ -52,11 +54,15 @@ def remember(
     author_id: str | None = None,
     author_type: str | None = None,
     channel_id: str | None = None,
+    metadata: dict[str, Any] | None = None,
+    veracity: str | None = None,
+    bank: str | None = None,
 ) -> dict[str, Any]:
-    bank = call.bank
+    into = call.host.other(bank)
     asked: dict[str, Any] = {"source": source, "author": author_id, "author_type": author_type, "channel": channel_id}
+    asked["meta"], warnings = _meta(metadata, veracity)
     own = new_id()
-    memory = _known(call, bank, content, scope) or bank.remember(
+    memory = _known(call, into, content, scope) or into.remember(
         content,
         id=own,
         importance=IMPORTANCE if importance is None else importance,
@@ -66,10 +72,9 @@ def remember(
         **asked,
     )
     duplicate = memory.id != own
-    warnings: list[str] = []
     if duplicate:
-        memory, warnings = _raised(bank, memory, scope, importance, valid_until)
-        warnings += _kept_as_they_were(memory, asked)
+        memory, raised = _raised(into, memory, scope, importance, valid_until)
+        warnings += [*raised, *_kept_as_they_were(memory, asked)]
     told = {
         "status": "stored",
         "memory_id": memory.id,
@@ -77,15 +82,24 @@ def remember(
         "duplicate": duplicate,
         "scope": SCOPE_WORDS[memory.scope],
         "importance": memory.importance,
-        "veracity": veracity(memory),
+        "veracity": veracity_of(memory),
         "valid_until": stamp(memory.valid_until),
-        "expires_in": _seconds_left(bank, memory),
-        "warnings": [*warnings, *_noticed(bank, memory)],
-        **here(call, bank),
+        "expires_in": _seconds_left(into, memory),
+        "warnings": [*warnings, *_noticed(into, memory)],
+        **here(call, into),
     }
     if extract or extract_entities:
-        told["extracted"] = _extracted(bank, memory, extract_entities, extract)
+        told["extracted"] = _extracted(into, memory, extract_entities, extract)
     return told
+
+
+def _meta(metadata: dict[str, Any] | None, veracity: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Return the memory's metadata with its veracity, which is a label: trust follows the way that a text came in."""
+    meta = dict(metadata or {})
+    if veracity in VERACITIES:
+        return (meta if veracity == UNKNOWN else {**meta, "veracity": veracity}), []
+    expected = f"expected one of {', '.join(VERACITIES)}; it is kept as {UNKNOWN}"
+    return meta, [] if veracity is None else [f"veracity: {expected}."]
 
 
 def _known(call: Call, bank: Bank, content: str, scope: str | None) -> Memory | None:
@@ -126,11 +140,14 @@ def _raised(
 
 def _kept_as_they_were(memory: Memory, asked: dict[str, Any]) -> list[str]:
     spelt = {"source": "source", "author": "author_id", "author_type": "author_type", "channel": "channel_id"}
-    return [
+    other = [
         f"{spelt[name]}: it was remembered before, with {getattr(memory, name) or 'none'}, and keeps that."
         for name, value in asked.items()
-        if value is not None and value != getattr(memory, name)
+        if name in spelt and value is not None and value != getattr(memory, name)
     ]
+    if any(memory.meta.get(name) != value for name, value in asked["meta"].items()):
+        other.append("metadata: it was remembered before, and keeps its own metadata and veracity.")
+    return other
 
 
 def _seconds_left(bank: Bank, memory: Memory) -> int | None:
@@ -176,10 +193,11 @@ def recall(
     fts_weight: float | None = None,
     importance_weight: float | None = None,
     why: bool = False,
+    bank: str | None = None,
 ) -> dict[str, Any]:
-    bank = call.bank
-    weights = _weights(vec_weight, fts_weight, importance_weight)
-    found = bank.recall(
+    held = call.host.other(bank)
+    weights, warnings = _weights(vec_weight, fts_weight, importance_weight)
+    found = held.recall(
         query,
         k=top_k,
         author=author_id,
@@ -188,7 +206,7 @@ def recall(
         policy="hybrid" if weights is None else "weighted",
         weights=None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
     )
-    results = [_found(call, hit, why=why) for hit in found]
+    results = [_found(call, hit, why=why, parts=why or weights is not None) for hit in found]
     embedding = found.plan.get("embedding", {})
     return {
         "status": "ok",
@@ -197,29 +215,33 @@ def recall(
         "confidence": round(found.confidence, DIGITS),
         "policy": found.plan["policy"] if why else None,
         "weights": weights,
-        "warnings": [*_warnings(query, embedding, weights), *doubts(found)],
-        **here(call, bank),
+        "warnings": [*warnings, *_warnings(query, embedding, weights), *doubts(found)],
+        **here(call, held),
     }
 
 
-def _found(call: Call, hit: Any, *, why: bool) -> dict[str, Any]:
+def _found(call: Call, hit: Any, *, why: bool, parts: bool) -> dict[str, Any]:
+    """Return a hit; with `parts` also how near it is by vectors and by words, under the original's keys."""
     shown = {**told(call, hit.memory), "score": round(hit.score, DIGITS)}
     if len(hit.memory.text) > LONGEST:
         shown |= {"truncated": True, "length": len(hit.memory.text), "snippet": hit.snippet}
+    if parts:
+        shown |= {key: round(hit.why.get(name, 0.0), DIGITS) for key, name in PARTS.items()}
     return shown | ({"why": {name: round(value, DIGITS) for name, value in hit.why.items()}} if why else {})
 
 
-def _weights(vec: float | None, fts: float | None, importance: float | None) -> dict[str, float] | None:
-    """Return the weights as shares of 1, so that scores are comparable; None if none was given."""
+def _weights(
+    vec: float | None, fts: float | None, importance: float | None
+) -> tuple[dict[str, float] | None, list[str]]:
+    """Return the weights as shares of 1, so that scores are comparable; None if none was given, or only zeros."""
     given = {"dense": vec, "lexical": fts, "importance": importance}
     if all(weight is None for weight in given.values()):
-        return None
+        return None, []
     weights = {name: WEIGHTS[name] if weight is None else weight for name, weight in given.items()}
     whole = sum(weights.values())
     if not whole:
-        hint = "Leave the weights out, or give one of them more than 0."
-        raise InputError("vec_weight", "a weight above 0 among the three", vec, hint=hint)
-    return {name: weight / whole for name, weight in weights.items()}
+        return None, ["vec_weight: all three weights are 0, so they have no effect; give one of them more than 0."]
+    return {name: weight / whole for name, weight in weights.items()}, []
 
 
 def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] | None) -> list[str]:

@@ -22,7 +22,8 @@ from pieria.toolsets.validation import violations
 SCOPES = {"session": "session", "global": "bank"}
 SCOPE_WORDS = {"session": "session", "bank": "global", "user": "user"}
 TIER_WORDS = {"working": "working", "kept": "episodic", "settled": "semantic"}
-VERACITIES = ("stated", "inferred", "tool", "imported", "unknown")
+UNKNOWN = "unknown"
+VERACITIES = ("stated", "inferred", "tool", "imported", UNKNOWN)
 WRITTEN_BY = {"human": "stated", "agent": "inferred", "system": "tool"}
 LONGEST = 8_000
 """Longest text in a reply, in characters; a longer one is cut, with `truncated` and `length`."""
@@ -34,14 +35,14 @@ _MISSING = {
 """Statuses for a missing memory; agents know them from the original."""
 
 
-def veracity(memory: Memory) -> str:
+def veracity_of(memory: Memory) -> str:
     """Return how far to trust the memory, from its author or its origin."""
     told = memory.meta.get("veracity")
     if told in VERACITIES:
         return str(told)
     if memory.meta.get("imported_from") or memory.source == "import":
         return "imported"
-    return WRITTEN_BY.get(memory.author_type or "", "unknown")
+    return WRITTEN_BY.get(memory.author_type or "", UNKNOWN)
 
 
 def stamp(moment: datetime | None) -> str | None:
@@ -60,7 +61,7 @@ def told(call: Call, memory: Memory) -> dict[str, Any]:
         "source": memory.source,
         "scope": SCOPE_WORDS[memory.scope],
         "session": memory.session if memory.session != call.host.session else None,
-        "veracity": veracity(memory),
+        "veracity": veracity_of(memory),
         "valid_until": stamp(memory.valid_until),
         "superseded_by": memory.superseded_by,
         "author_id": memory.author,
