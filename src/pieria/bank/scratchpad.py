@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from pieria.bank.core import Core
 from pieria.bank.results.general import ScratchpadEntry
 from pieria.errors import NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
+from pieria.record.draft import Instant
 from pieria.record.ids import new_id
-from pieria.record.time import iso
+from pieria.record.time import instant, iso
 from pieria.store.protocol import Reader, Writer
 
 COLLECTION = "scratchpad"
@@ -18,6 +22,53 @@ def key_of(session: str | None, id: str) -> str:
     """Return the key of an entry. The length keeps one session's prefix from matching another session's keys."""
     named = session or ""
     return f"{len(named)}:{named}:{id}"
+
+
+def session_of(key: str) -> str | None:
+    """Return the session of a key, or None."""
+    length, _, rest = key.partition(":")
+    return rest[: int(length)] or None
+
+
+class NewEntry(NamedTuple):
+    """An entry of another system, with its id and times. Without a time, it was written now."""
+
+    id: str
+    content: str
+    session: str | None
+    created_at: Instant | None = None
+    updated_at: Instant | None = None
+
+
+def take_entries(core: Core, items: Sequence[NewEntry], *, dry_run: bool = False) -> list[str]:
+    """Write the entries of other sessions that are not here yet, as one change; return `new` or `unchanged` for each.
+
+    An entry that was edited here stays so.
+    """
+    records = []
+    for item in items:
+        created = core.clock() if item.created_at is None else instant(item.created_at, "created_at")
+        changed = created if item.updated_at is None else instant(item.updated_at, "updated_at")
+        kept, _ = core.screen(check.text(item.content, "content"), "content")
+        entry = ScratchpadEntry(check.identifier(item.id, "id"), kept, iso(created), iso(changed))
+        records.append(Record(COLLECTION, key_of(item.session, item.id), entry.as_dict()))
+
+    def missing(reader: Reader) -> list[Record]:
+        there = reader.records(COLLECTION, keys=[record.key for record in records])
+        return [record for record in records if record.key not in there]
+
+    if dry_run:
+        with core.reading() as reader:
+            new = {record.key for record in missing(reader)}
+    else:
+
+        def plan(writer: Writer) -> tuple[Changeset, set[str]]:
+            found = missing(writer)
+            ids = tuple(str(record.value["id"]) for record in found if record.value is not None)
+            return Changeset("scratchpad import", records=found, ids=ids), {record.key for record in found}
+
+        new = core.apply_with(plan)[0]
+    return ["new" if record.key in new else "unchanged" for record in records]
 
 
 class Scratchpad:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IMPORTERS", "Importer", "Report", "found", "import_from", "importer", "prepare"]
 
-IMPORTERS = ("basic-memory", "graphiti", "hindsight", "jsonl", "letta", "mem0", "plugmem", "zep")
+IMPORTERS = ("basic-memory", "graphiti", "hindsight", "jsonl", "letta", "mem0", "mnemosyne", "plugmem", "zep")
 """The names of all systems. The module of a system has its name, with _ for -."""
 
 

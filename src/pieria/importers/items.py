@@ -69,6 +69,17 @@ class LinkItem:
     meta: Mapping[str, Any] = field(default_factory=nothing)
 
 
+@dataclass(slots=True)
+class EntryItem:
+    """An entry of a session's scratchpad."""
+
+    origin: str
+    text: str
+    session: str | None = None
+    created_at: Instant | None = None
+    updated_at: Instant | None = None
+
+
 class Problem(Invalid):
     """A record that cannot be read. Reports list it, and the rest of the source is read."""
 
@@ -91,7 +102,7 @@ class Left:
     count: int = 1
 
 
-Item = MemoryItem | FactItem | LinkItem | Problem | Left
+Item = MemoryItem | FactItem | LinkItem | EntryItem | Problem | Left
 
 
 def memory_id(system: str, origin: str) -> str:

@@ -11,16 +11,17 @@ from pieria.importers.items import Problem
 
 SHOWN = 20
 """Most problems to list."""
-KINDS = ("memories", "facts", "links")
+KINDS = ("memories", "facts", "links", "entries")
 
 
 @dataclass(slots=True)
 class Report:
     """What was done; in a dry run, what would be done.
 
-    `memories`, `facts` and `links` are counted as new, changed, unchanged, back, corrected (the source changed after a
-    correction here, which stays), removed and purged (kept out), nameless (a link to a memory that is not here), told
-    (captured when it was said) and refused. `left` counts by reason what the bank cannot carry.
+    `memories`, `facts`, `links` and `entries` of scratchpads are counted as new, changed, unchanged, back, corrected
+    (the source changed after a correction here, which stays), removed and purged (kept out), nameless (a link to a
+    memory that is not here), told (captured when it was said) and refused. `left` counts by reason what the bank cannot
+    carry.
     """
 
     system: str
@@ -30,6 +31,7 @@ class Report:
     memories: Counter[str] = field(default_factory=Counter)
     facts: Counter[str] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    entries: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     """The first problems."""
@@ -49,7 +51,7 @@ class Report:
             self.problems.append(problem)
 
     def counted(self, kind: str) -> Counter[str]:
-        """Return the counter of a kind: memories, facts or links."""
+        """Return the counter of a kind: memories, facts, links or entries."""
         counter: Counter[str] = getattr(self, kind)
         return counter
 

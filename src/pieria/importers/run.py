@@ -11,10 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.capture.sources import DIGEST, Past
+from pieria.bank.scratchpad import NewEntry, take_entries
 from pieria.bank.transfer.tie_intake import NewFact, NewLink, TieIntake
 from pieria.bank.write.update import CONTENT
 from pieria.errors import PieriaError, TransferError
-from pieria.importers.items import FactItem, Item, Left, LinkItem, MemoryItem, Problem, memory_id, tie_id
+from pieria.importers.items import EntryItem, FactItem, Item, Left, LinkItem, MemoryItem, Problem, memory_id, tie_id
 from pieria.importers.report import Report
 from pieria.record.draft import NewMemory
 from pieria.record.link import End
@@ -77,6 +78,7 @@ class _Run:
         self._memories: list[MemoryItem] = []
         self._facts: list[FactItem] = []
         self._links: list[LinkItem] = []
+        self._entries: list[EntryItem] = []
         self._characters = 0
         self._coming: set[str] = set()
         """Ids that a dry run would have added."""
@@ -104,10 +106,15 @@ class _Run:
             if len(self._memories) >= BATCH or self._characters >= MOST_CHARACTERS:
                 self._put_memories()
         else:
-            waiting: list[Any] = self._facts if isinstance(item, FactItem) else self._links
+            waiting: list[Any] = self._waiting(item)
             waiting.append(item)
             if len(waiting) >= BATCH:
                 self._put_all()
+
+    def _waiting(self, item: FactItem | LinkItem | EntryItem) -> list[Any]:
+        if isinstance(item, EntryItem):
+            return self._entries
+        return self._facts if isinstance(item, FactItem) else self._links
 
     def _put_all(self) -> None:
         """Write what waits, memories first: facts and links name them."""
@@ -120,6 +127,10 @@ class _Run:
         if links:
             outcomes = self._ties.links([self._link(item) for item in links], self._coming)
             self._account("links", [item.origin for item in links], outcomes)
+        entries, self._entries = self._entries, []
+        if entries:
+            outcomes = take_entries(self._bank.core, [self._entry(item) for item in entries], dry_run=self._dry_run)
+            self._account("entries", [item.origin for item in entries], outcomes)
 
     def _put_memories(self) -> None:
         items, self._memories, self._characters = self._memories, [], 0
@@ -158,6 +169,9 @@ class _Run:
         del values["origin"]
         return NewFact(tie_id(self._system, "fact", item.origin), **values)
 
+    def _entry(self, item: EntryItem) -> NewEntry:
+        return NewEntry(memory_id(self._system, item.origin), item.text, item.session, item.created_at, item.updated_at)
+
     def _link(self, item: LinkItem) -> NewLink:
         source, target = self._end(item.source), self._end(item.target)
         values = [source, item.relation, target, item.weight, item.label, dict(item.meta)]
@@ -170,7 +184,7 @@ class _Run:
         return end if isinstance(end, End) else End("memory", memory_id(self._system, end))
 
 
-_SINGULAR = {"memories": "memory", "facts": "fact", "links": "link"}
+_SINGULAR = {"memories": "memory", "facts": "fact", "links": "link", "entries": "entry"}
 
 
 def _digest_of(new: NewMemory) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pieria.bank.core import EVERYTHING
 from pieria.bank.filters import for_lists
 from pieria.bank.write.remember import FAULTY, Faulty, drafted
-from pieria.bank.write.update import CONTENT
+from pieria.bank.write.update import CONTENT, update
 from pieria.errors import ConflictError, InputError
 from pieria.language.analyser import terms
 from pieria.record import check
@@ -313,8 +313,10 @@ class Intake:
 
     def _update(self, id: str, draft: Draft) -> None:
         try:
-            named = [name for name in self._follows if name != "source"]
-            self._bank.update(id, reason=CHANGED, via=self._via, **{name: getattr(draft.new, name) for name in named})
+            named: Any = {name: getattr(draft.new, name) for name in self._follows if name != "source"}
+            # A source may hold what other sessions keep to themselves.
+            core = replace(self._bank.core, viewer=EVERYTHING)
+            update(core, id, reason=CHANGED, unless_changed_since=None, via=self._via, **named)
         except ConflictError:
             # Another writer removed it meanwhile, and the removal wins.
             return

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.capture.sources import DIGEST
 from pieria.bank.core import EVERYTHING
+from pieria.bank.scratchpad import COLLECTION, session_of
 from pieria.errors import InputError
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.link import Link
@@ -64,12 +65,12 @@ class Snapshot:
             if self._progress is not None:
                 self._progress(min(self.counts["memories"], total), total)
 
-    def facts(self) -> Iterator[Fact]:
-        """Yield every fact that was not removed, ended validity included. Mentions of names are left out."""
+    def facts(self, *, mentions: bool = False) -> Iterator[Fact]:
+        """Yield every fact that was not removed, ended validity included; with `mentions` also those about a memory."""
         for page in self._pages():
             query = FactQuery(memories=tuple(memory.id for memory in page))
             for fact in self._reader.facts(query, self._filter()):
-                if fact.subject != fact.memory:
+                if mentions or fact.subject != fact.memory:
                     self.counts["facts"] += 1
                     yield replace(
                         fact, subject=_cut(fact.subject), object=_cut(fact.object),
@@ -83,6 +84,12 @@ class Snapshot:
             for tie in self._ties(here):
                 self.counts["links"] += counted
                 yield tie
+
+    def entries(self) -> Iterator[tuple[str | None, dict[str, Any]]]:
+        """Yield the entries of all scratchpads with their session, without private parts."""
+        for key, value in self._reader.records(COLLECTION).items():
+            self.counts["entries"] += 1
+            yield session_of(key), {**value, "content": _cut(value["content"])}
 
     def leave(self, reason: str, count: int = 1) -> None:
         """Count what the format cannot carry."""

@@ -14,10 +14,12 @@ from pieria.bank.scratchpad import COLLECTION, key_of
 from pieria.bank.transfer.files import check_export
 from pieria.bank.transfer.incoming import taken_in
 from pieria.errors import TransferError
+from pieria.exporters import export_to
 from pieria.record.json_text import parsed
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemosyne.original import (
     FACTS,
+    HEADER,
     IMPORTED,
     LEFT,
     MEMORIES,
@@ -39,12 +41,16 @@ LARGEST = 1 << 30
 """Largest file of the original, in bytes: it is one JSON value, read at once."""
 MOST_TOLD = 100
 """How many problems a reply lists; it counts all."""
+COUNTED = (*MEMORIES[:2], "scratchpad", "legacy_memories", *FACTS, "sync_events")
+"""Sections that a reply on an export counts."""
 _START = 4_096
 
 
 def export(call: Call, output_path: str) -> dict[str, Any]:
     bank = call.bank
     path = call.host.paths.allowed(output_path, "output_path")
+    if path.suffix.lower() == ".json":
+        return _as_original(call, bank, path)
     report = bank.export(path, progress=call.host.progress)
     counts = _counted(report.path)
     return {
@@ -63,6 +69,29 @@ def export(call: Call, output_path: str) -> dict[str, Any]:
         "sync_events_count": report.counts.get("change", 0),
         **here(call, bank),
     }
+
+
+def _as_original(call: Call, bank: Bank, path: Path) -> dict[str, Any]:
+    """Write the original's own format, which has a place only for what the bank holds now."""
+    report = export_to(bank, IMPORTED, path, replace=_begins_as_original(path), progress=call.host.progress)
+    return {
+        "status": "exported",
+        "path": call.host.paths.told(report.path),
+        "format": IMPORTED,
+        "bytes": report.bytes,
+        "left": dict(report.left),
+        **{f"{section}_count": report.counts.get(section, 0) for section in COUNTED},
+        **here(call, bank),
+    }
+
+
+def _begins_as_original(path: Path) -> bool:
+    """Return whether the file is an export in the original's format, which another one may replace."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_START).lstrip().startswith(b'{"' + HEADER.encode())
+    except OSError:
+        return False
 
 
 def import_(call: Call, input_path: str) -> dict[str, Any]:
