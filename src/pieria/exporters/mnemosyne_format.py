@@ -143,9 +143,11 @@ class _Facts:
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, fact in enumerate(self._snapshot.facts(mentions=True), 1):
             shared = {
-                "id": number, "source": fact.source, "confidence": 1.0 if fact.confidence is None else fact.confidence,
+                "id": number,
+                "source": "" if fact.source == NAME else fact.source,
+                "confidence": 1.0 if fact.confidence is None else fact.confidence,
                 "created_at": _moment(fact.known_from),
-            }  # fmt: skip
+            }
             if fact.subject == fact.memory:
                 name = self._ids.name(fact.subject)
                 yield "annotations", shared | {"memory_id": name, "kind": fact.predicate, "value": fact.object}

@@ -53,12 +53,16 @@ def test_hits_are_explained_by_weights_and_recall_writes_nothing(ask: Ask, refus
     worth = sum(reply["weights"][name] * value for name, value in hit["why"].items())
     assert hit["score"] == pytest.approx(worth, abs=1e-5)
     assert hit.keys() - plain.keys() == {"why"}
+    assert (plain["fts_score"], plain["dense_score"]) == (hit["why"]["lexical"], hit["why"].get("dense", 0.0))
     before = host.bank.changes()
     reply = ask("mnemosyne_recall", query="cat", fts_weight=0.3, why=True)
     assert reply["policy"] == "weighted"
     assert reply["weights"] == pytest.approx({"dense": 0.5, "lexical": 0.3, "importance": 0.2})
     assert ask("mnemosyne_recall", query="cat", why=True)["policy"] == "hybrid"
-    assert refused("mnemosyne_recall", query="x", vec_weight=0, fts_weight=0, importance_weight=0)["error"]["hint"]
+    none = ask("mnemosyne_recall", query="cat", vec_weight=0, fts_weight=0, importance_weight=0)
+    assert "weights" not in none and "vec_weight: all three weights are 0" in none["warnings"][0]
+    explained = ask("mnemosyne_recall", query="cat radiator", explain=True, temporal_weight=0.5)
+    assert "why" in explained["results"][0] and "temporal_weight" in explained["warnings"][-1]
     empty = ask("mnemosyne_recall", query=" ")
     assert (empty["count"], empty["confidence"], empty["warnings"][0][:6]) == (0, 0.0, "query:")
     assert host.bank.changes() == before
