@@ -129,8 +129,8 @@ class _Run:
             self._account("links", [item.origin for item in links], outcomes)
         entries, self._entries = self._entries, []
         if entries:
-            outcomes = take_entries(self._bank.core, [self._entry(item) for item in entries], dry_run=self._dry_run)
-            self._account("entries", [item.origin for item in entries], outcomes)
+            taken = take_entries(self._bank.core, [self._entry(item) for item in entries], dry_run=self._dry_run)
+            self._account("entries", [item.origin for item in entries], taken)
 
     def _put_memories(self) -> None:
         items, self._memories, self._characters = self._memories, [], 0
