@@ -87,6 +87,21 @@ def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
 
 
 @bench.command
+@click.option("--items", type=click.IntRange(min=100), default=50_000, show_default=True, help="Items in each store.")
+@click.option("--system", "systems", multiple=True, help="Only this system; may be given several times.")
+@_AS_JSON
+@click.pass_context
+def imports(ctx: click.Context, /, items: int, systems: tuple[str, ...], as_json: bool) -> None:
+    """Time importing other systems' stores, and importing them again, and the memory it takes."""
+    from benchmarks.import_stores import STORES
+    from benchmarks.imports import measure
+
+    if unknown := set(systems) - STORES.keys():
+        raise click.UsageError(f"no store is written for {', '.join(sorted(unknown))}; known: {', '.join(STORES)}", ctx)
+    _told(ctx, measure(systems, items, _say), as_json=as_json)
+
+
+@bench.command
 @_sized(100_000, "Memories in the bank beside which the hooks run.")
 @click.option("--events", type=click.IntRange(min=100), default=1_000, show_default=True,
               help="Events that are distilled, to tell what they leave on the disk.")  # fmt: skip
