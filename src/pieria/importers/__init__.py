@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["IMPORTERS", "Importer", "Report", "found", "import_from", "importer", "prepare"]
 
-IMPORTERS = ("basic-memory", "graphiti", "hindsight", "jsonl", "letta", "mem0", "mnemosyne", "plugmem", "zep")
+IMPORTERS = (
+    *("basic-memory", "chatgpt", "claude", "claude-mem", "gemini", "graphiti", "hindsight", "jsonl", "letta", "mem0"),
+    *("mnemosyne", "obsidian", "open-mem", "plugmem", "zep"),
+)
 """The names of all systems. The module of a system has its name, with _ for -."""
 
 

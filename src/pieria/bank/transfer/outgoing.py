@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,11 @@ class Snapshot:
     @property
     def bank(self) -> str:
         return self._core.name
+
+    @property
+    def moment(self) -> datetime:
+        """Return the time of the export."""
+        return self._core.clock()
 
     def memories(self) -> Iterator[tuple[Memory, Usage]]:
         """Yield every memory with its usage, oldest first: archived and expired ones too, statements of facts not."""
