@@ -120,6 +120,7 @@ def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, li
         (one.memory.scope, one.memory.id) for one in found.threads if one.text in (one.memory.title, one.memory.text)
     }
     untold = [one for one in found.ranked if (one.scope, one.id) not in titled]
+    told = {(one.memory.scope, one.memory.id) for one in found.threads if one.text == one.memory.text}
 
     fails = found.overturned.get
 
@@ -134,7 +135,9 @@ def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, li
         FULL: [
             Entry(one, partial(whole, one, now, found.passages.get(one.id), fails(one.id)))
             for one in (*clipped, *found.ranked)
-            if not says_no_more(one) and (one.trust >= DOUBTED or one.pinned or found.passages)
+            if (one.scope, one.id) not in told
+            and not says_no_more(one)
+            and (one.trust >= DOUBTED or one.pinned or found.passages)
         ],
     }
 

@@ -105,15 +105,14 @@ def whole(memory: Memory, now: datetime, passage: str | None = None, fails: Over
     label = [age(memory.at, now), what(memory), *_origin(memory), *about, *_that(fails), _id(memory)]
     told = list(_told(memory, passage))
     title = on_one_line(memory.title, TITLE) if memory.title else ""
-    if title and _begins_with(told[0], title):
+    if title and _holds(told[0], title):
         return "\n".join([_line(label, told[0]), *(f"  {line}" for line in told[1:])])
     return "\n".join([_line(label, title), *(f"  {line}" for line in told)])
 
 
-def _begins_with(text: str, title: str) -> bool:
-    """Return whether the title is only how the text begins, perhaps cut off."""
-    begins = title.removesuffix("…").rstrip(" .").casefold()
-    return text.casefold().startswith(begins)
+def _holds(text: str, title: str) -> bool:
+    """Return whether the text has the words of the title, perhaps cut off."""
+    return title.removesuffix("…").rstrip(" .").casefold() in text.casefold()
 
 
 def says_no_more(memory: Memory) -> bool:

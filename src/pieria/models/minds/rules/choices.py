@@ -8,11 +8,14 @@ from functools import cache
 
 from pieria.language.packs import pack
 from pieria.language.sentences import sentences
+from pieria.models.minds.rules.pieces import told
 from pieria.record.clip import clipped
 
 OPTION = 160
 """Characters of an option that are quoted."""
 _READ = 4_000
+_FEW = 4
+"""Terms of an answer that only names an option, and the last sentences that may be its question."""
 _LISTED = re.compile(r"(?:(?<=\s)|\A)\(?([A-Ha-h]|[1-9])[).:][ \t]+(?=\S)")
 _ENDS = re.compile(r"\n|[;?？]|(?<=\S)[.。](?=\s|\Z)")
 _MARKS = " \t-–—*_:;,."
@@ -28,6 +31,17 @@ def named_choice(said: str, before: str) -> str:
         return said
     rest = said[found.end() :].strip()
     return f"{option}{'' if rest[:1] in ',.;:' else ', '}{rest}" if rest.strip(_MARKS) else option
+
+
+def names_option(said: str, before: str) -> bool:
+    """Return whether the first sentence of an answer only names something that the question before offered."""
+    asked = [before[start:end] for start, end in sentences(before[-_READ:])]
+    answers = [said[start:end] for start, end in sentences(said[:_READ])]
+    offered = [each for each in asked[-_FEW:] if each.rstrip().endswith(("?", "？"))]
+    if not offered or not answers:
+        return False
+    named = told(_consent().sub("", answers[0]))
+    return 0 < len(named) <= _FEW and named <= told(offered[-1])
 
 
 def _option(found: re.Match[str], before: str) -> str:
@@ -67,15 +81,22 @@ def _alternatives(before: str) -> Sequence[str]:
     return [clipped(part, OPTION).strip(_MARKS) for part in parts if part.strip(_MARKS)]
 
 
+_LEAD = r"\s*+(?:(?:ok(?:ay)?|yes|yeah|ja|oui|sí|sim|hm+|let'?s (?:take|go with|do)|take|use|go with)[\s,.!]++)*"
+
+
+@cache
+def _consent() -> re.Pattern[str]:
+    return re.compile(_LEAD, re.IGNORECASE)
+
+
 @cache
 def _reference() -> re.Pattern[str]:
     places, options = pack("notes")["places"], pack("notes")["options"]
     place = "|".join(places.values())
-    lead = r"\s*+(?:(?:ok(?:ay)?|yes|yeah|ja|oui|sí|sim|hm+|let'?s (?:take|go with|do)|take|use|go with)[\s,.!]++)*"
     named = rf"(?:(?:{options['word']})\s+)+\(?(?P<named>[a-h]|[1-9])(?!\w)"
     bare = rf"\(?(?P<mark>[a-h]|[1-9])(?=[).,:;!]|\s*\Z|\s+(?:{options['then']})\b)"
     article = rf"(?:(?:{options['article']})\s+)?"
     return re.compile(
-        rf"{lead}(?:(?:{named}|{bare})(?!\s*[\w%€$]*\d)[).:]?|{article}(?P<place>{place})(?!\w)(?: one)?)",
+        rf"{_LEAD}(?:(?:{named}|{bare})(?!\s*[\w%€$]*\d)[).:]?|{article}(?P<place>{place})(?!\w)(?: one)?)",
         re.IGNORECASE,
     )

@@ -12,13 +12,13 @@ from functools import cache
 from typing import NamedTuple
 
 from pieria.language.letters import lowered
-from pieria.language.note_words import any_phrase, holds, rare_terms
+from pieria.language.note_words import any_phrase, holds, is_owed, names_last_day, rare_terms, states_number
 from pieria.language.packs import phrases
 from pieria.language.remarks import AGENT, PERSON, remarks
 from pieria.language.sentences import Sentence, sentences
 from pieria.language.standing_rules import own_sentences, standing
 from pieria.models.minds.rules.asked import bare_request, capitalised, is_question, title, without_opening
-from pieria.models.minds.rules.choices import named_choice
+from pieria.models.minds.rules.choices import named_choice, names_option
 from pieria.models.minds.rules.pieces import bare, told
 
 TYPES = {
@@ -29,6 +29,8 @@ TYPES = {
 LABELS = ("rule", "preference", "cause")
 LONGEST = 320
 """Characters of a note."""
+FULL, BARE = 200, 0.5
+"""Characters of a note that has its reason and its limits, and the share of its worth that a note without them has."""
 DEBT = "debt"
 """The kind of remarks that are notes of their own: each is done at its own time."""
 SHARED = 2
@@ -38,6 +40,7 @@ TELLING = 4
 _READ = 6_000
 """Characters read of a text: the rest is likely pasted."""
 _RANK = list(TYPES)
+_DIGIT = re.compile(r"\d")
 _TO = re.compile(r"\A[\s:：,–—-]*(?:(?:to|that|about|dass|daran|que|de)\s+)?")
 _LABEL = re.compile(r"\A[^\W\d_]+(?: [^\W\d_]+)?:\s+(?=\S)")
 """A word or two before a colon: “Cause: …”."""
@@ -102,9 +105,14 @@ class _Group:
         text = capitalised(" ".join(said))
         name = bare_request(_LABEL.sub("", lead) if kind == "cause" else lead)
         label = kind if kind in LABELS else ""
-        return Said(
-            TYPES[kind], title(name), text, label, self.opens, self.is_sure, 1.0 if self.is_sure else self.worth
-        )
+        worth = 1.0 if self.is_sure else self.worth * _fullness(text)
+        return Said(TYPES[kind], title(name), text, label, self.opens, self.is_sure, worth)
+
+
+def _fullness(text: str) -> float:
+    """Return how much a note says beside its point: reasons make it longer, and limits have numbers or bind always."""
+    signs = (min(1.0, len(text) / FULL), bool(_DIGIT.search(text)), holds("binding", lowered(text)))
+    return BARE + (1 - BARE) * sum(signs) / len(signs)
 
 
 def person_notes(text: str, before: str) -> list[Said]:
@@ -112,7 +120,8 @@ def person_notes(text: str, before: str) -> list[Said]:
     text = text[:_READ]
     chosen = named_choice(text, before)
     own = own_sentences(chosen, frozenset((*phrases("notes", "owed"), *phrases("notes", "remember"))))
-    return list(_notes(chosen, own, PERSON, before, is_choice=chosen != text))
+    is_choice = chosen != text or names_option(text, before)
+    return list(_notes(chosen, own, PERSON, before, is_choice=is_choice))
 
 
 def agent_notes(text: str) -> list[Said]:
@@ -132,9 +141,9 @@ def _notes(
         kind = remark and remark.kind
         surely = _surely(sentence, kind, is_choice=is_choice and place == 0) if said_by == PERSON else None
         if said_by == PERSON:
-            kind = None if is_question(sentence) else surely or kind
-        elif _starts("cause").match(lowered(sentence)):
-            kind = "cause"
+            kind = None if is_question(sentence) else surely or _likely(sentence, kind)
+        else:
+            kind = "cause" if _starts("cause").match(lowered(sentence)) else _owed_or_told(kind, sentence)
         if group.said and group.has_room(sentence) and _belongs(group, sentence, kind):
             group.add(sentence, kind)
         else:
@@ -168,11 +177,37 @@ def _surely(sentence: str, kind: str | None, *, is_choice: bool) -> str | None:
         return "debt"
     if _is_rule(sentence) or holds("lasting", low):
         return "rule"
+    if is_owed(sentence):
+        return "debt"
     led = _starts("remember").match(low)
     if led:
         rest = sentence[led.end() :].lstrip(" :,–—-")
-        return "rule" if _is_rule(rest) else kind or "fact"
-    return "decision" if is_choice or holds("choosing", low) else None
+        return "rule" if _is_rule(rest) else "debt" if names_last_day(rest) else kind or "fact"
+    if is_choice or holds("choosing", low) or _replaces(low):
+        return "decision"
+    return "fact" if states_number(sentence) else None
+
+
+def _replaces(low: str) -> bool:
+    """Return whether a sentence puts one thing in the place of another: `drop arq, celery it is`."""
+    discards = _starts("discarding").match(low)
+    rest = low[discards.end() :].partition(",")[2].strip() if discards else ""
+    return bool(told(rest)) and not (_leans(rest) or holds("passing", rest))
+
+
+def _likely(sentence: str, kind: str | None) -> str | None:
+    """Return the kind of a person's sentence that a model finds worth keeping, corrected by its words."""
+    low = lowered(sentence)
+    if kind in ("fact", "plan", "cause") and holds("reversing", low):
+        return "decision"
+    is_passing = kind == "rule" and holds("passing", low) and not holds("binding", low)
+    return None if is_passing else _owed_or_told(kind, sentence)
+
+
+def _owed_or_told(kind: str | None, sentence: str) -> str | None:
+    """Return the kind, or `fact` instead of a debt if no word of the sentence says that something is to be done."""
+    is_debt = kind != DEBT or is_owed(sentence) or holds("must", lowered(sentence))
+    return kind if is_debt else "fact"
 
 
 def _is_rule(sentence: str) -> bool:
