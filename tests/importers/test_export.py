@@ -96,21 +96,23 @@ def test_table_is_safe_in_a_spreadsheet(full: Bank, tmp_path: Path) -> None:
 
 
 def test_notes_have_front_matter_links_and_facts(full: Bank, tmp_path: Path) -> None:
-    full.remember("Herons stand still.", place="marsh/north")
+    full.remember("Herons stand still.", place="marsh/north", title='A "quoted": title\u2028# two', tags=["no", "1"])
     report = export_to(full, "markdown", tmp_path / "notes")
     assert report.counts["memories"] == 3 and report.left == {"links to places": 1}
     paths = sorted(path.relative_to(tmp_path / "notes").as_posix() for path in (tmp_path / "notes").rglob("*.md"))
-    north = ["marsh/north/Herons stand still 2.md", "marsh/north/Herons stand still.md"]
+    north = ["marsh/north/A quoted title two.md", "marsh/north/Herons stand still.md"]
     assert [path for path in paths if path.startswith("marsh")] == north and "Facts.md" in paths
     heron = (tmp_path / "notes" / north[1]).read_text()
-    assert heron.startswith("---\ntitle: Herons stand still.\n") and "- unlike [[" in heron
+    assert heron.startswith('---\ntitle: "Herons stand still."\n') and "- unlike [[" in heron
     assert "| Ida | lives_in | Bergen | 2020-01-01T00:00:00Z" in (tmp_path / "notes" / "Facts.md").read_text()
     with pytest.raises(InputError, match="a new or empty folder"):
         export_to(full, "markdown", tmp_path / "notes")
     export_to(full, "markdown", tmp_path / "notes", replace=True)
     with pieria.open("other", data=tmp_path / "data") as other:
         back = import_from(other, "basic-memory", tmp_path / "notes")
-        assert back.memories == {"new": 4} and back.links["new"] == 1
+        assert back.memories == {"new": 4} and back.links["new"] == 1 and back.well
+        [titled] = [memory for memory in other.list() if "no" in memory.tags]
+        assert titled.tags == ("no", "1") and str(titled.title).startswith('A "quoted": title')
 
 
 def test_existing_file_is_kept_unless_replaced(full: Bank, tmp_path: Path) -> None:

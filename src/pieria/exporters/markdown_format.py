@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pieria.exporters import Exporter
-from pieria.exporters.fields import stamp
+from pieria.exporters.fields import encode, stamp
 from pieria.record.memory import Memory
-from pieria.vault import front
 from pieria.vault.file_names import free_name, note_name, same_name
 from pieria.vault.markdown import wiki_link
 from pieria.vault.note import heading
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pieria.bank.transfer.outgoing import Snapshot
 
 FACTS = "Facts.md"
+_BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def write(snapshot: Snapshot, folder: Path) -> None:
@@ -50,8 +51,13 @@ def _note(memory: Memory) -> str:
         "importance": memory.importance, "valid_from": stamp(memory.times.valid_from),
         "valid_until": stamp(memory.times.valid_until), "status": memory.standing.status,
     }  # fmt: skip
-    kept = {name: value for name, value in values.items() if value not in (None, [])}
-    return f"{front.fenced(front.written(kept))}\n{memory.text.rstrip()}\n"
+    lines = [f"{name}: {_yaml(value)}\n" for name, value in values.items() if value not in (None, [])]
+    return f"---\n{''.join(lines)}---\n\n{memory.text.rstrip()}\n"
+
+
+def _yaml(value: object) -> str:
+    """Return the value as JSON, which YAML reads too. Characters that break YAML's lines are escaped."""
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", encode(value))
 
 
 def _write_links(snapshot: Snapshot, folder: Path, paths: dict[str, str]) -> None:

@@ -73,8 +73,8 @@ class Snapshot:
 
     def facts(self, *, mentions: bool = False) -> Iterator[Fact]:
         """Yield every fact that was not removed, ended validity included; with `mentions` also those about a memory."""
-        for page in self._pages():
-            query = FactQuery(memories=tuple(memory.id for memory in page))
+        for ids in self._ids():
+            query = FactQuery(memories=tuple(ids))
             for fact in self._reader.facts(query, self._filter()):
                 if mentions or fact.subject != fact.memory:
                     self.counts["facts"] += 1
@@ -85,9 +85,8 @@ class Snapshot:
 
     def links(self, *, counted: bool = True) -> Iterator[Link]:
         """Yield every link whose ends are here. A format that leaves them out does not count them."""
-        for page in self._pages():
-            here = {memory.id for memory in page}
-            for tie in self._ties(here):
+        for ids in self._ids():
+            for tie in self._ties(set(ids)):
                 self.counts["links"] += counted
                 yield tie
 
@@ -119,6 +118,13 @@ class Snapshot:
         while page := self._reader.select(self._filter(), "oldest", PAGE, after):
             yield page
             after = (micros(page[-1].at), page[-1].row)
+
+    def _ids(self) -> Iterator[list[str]]:
+        """Yield the ids of the same memories in pages, without reading their texts."""
+        after = 0
+        while page := self._reader.standing(self._filter(), after, PAGE):
+            yield [held.state.id for held in page]
+            after = page[-1].state.row
 
     def _filter(self) -> Any:
         return self._core.filter(include=("archived", "invalid")).having(viewer=EVERYTHING)
