@@ -64,6 +64,14 @@ ORIGINALS = {
             plugins=("pytest_asyncio",),
         ),
         Original("mempalace", "mempalace", "3.11.0", ("tests",)),
+        Original(
+            "langgraph",
+            "langgraph-checkpoint",
+            "4.3.2",
+            ("tests/test_store.py",),
+            requirements=("pytest", "pytest-asyncio", "pytest-mock"),
+            plugins=("pytest_asyncio", "pytest_mock"),
+        ),
     )
 }
 
