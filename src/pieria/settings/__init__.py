@@ -148,6 +148,7 @@ class Settings(Fades):
     session_lease: float = number(60.0, 1, 86_400, "seconds until a session of a dead process may be taken over")
     accept_above: float = number(0.75, 0, 1, "the confidence above which lessons are accepted automatically")
     capture: bool = Field(default=True, description="whether hooks capture what agents do")
+    offer_imports: bool = Field(default=True, description="whether an empty bank offers other systems' stores")
     embedder: Annotated[str, _by(checked_name, "embedder")] = Field(default="auto", description="the embedding model")
     embedder_threads: int | None = Field(
         default=None, ge=1, le=1_024, description="processor cores that the embedding model uses for one call"

@@ -156,6 +156,7 @@ def spoken(tool: Tool, error: PieriaError) -> PieriaError:
 def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> Any:
     host.allow(tool.access)
     given, warnings = understand(tool, arguments)
+    warnings += host.offers(host.bank_name, lambda: host.is_empty)
     call = Call(host.having(begins=tool.begins, secrets=toolset.secrets), tool)
     try:
         value = toolset.handler(tool)(call, **given)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
+Offers = Callable[[str, Callable[[], bool]], list[str]]
 
 Told = Callable[[str, "Job", "JobProgress"], object]
 
@@ -42,7 +43,7 @@ KEPT = 64
 NAMED = 64
 """Longest part of a bank's name that a hint repeats, in characters."""
 OUR_OWN = re.compile(
-    r".*\.db(-.*)?|tokens\..*|setup\.json|serve\.lock|model\.(lock|failed)|pieria\.(toml|sock.*)", re.DOTALL
+    r".*\.db(-.*)?|tokens\..*|(setup|offers)\.json|serve\.lock|model\.(lock|failed)|pieria\.(toml|sock.*)", re.DOTALL
 )
 """Our own files in the data folder, in lower case: banks with SQLite's side files, tokens, settings, locks, the socket.
 """
@@ -186,6 +187,10 @@ class Banks:
         self.workspace.close()
 
 
+def no_offers(bank: str, is_empty: Callable[[], bool]) -> list[str]:
+    return []
+
+
 def everything(name: str) -> bool:
     """Accept any bank."""
     return True
@@ -227,6 +232,13 @@ class Host:
     """Whether results count as used, if the settings allow it. False for callers that only inspect results."""
     tells_places: bool = True
     """Whether the caller may know where banks are stored."""
+    offers: Offers = no_offers
+    """Returns what a person may import into this bank, given its name and how to see whether it is empty."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing was ever written to the bank. Create none."""
+        return not self.banks.has(self.bank_name) or not self.bank.changes(limit=1)
 
     @property
     def bank(self) -> Bank:

@@ -192,6 +192,7 @@ def asked(call: Call, tool: str, *, begins: bool = False, **arguments: Any) -> A
 @contextmanager
 def hosted(call: Call, report: Progress | None = None, *, begins: bool = False) -> Iterator[Host]:
     """Yield the host for this user's banks during the command."""
+    from pieria.importers.offers import Once
     from pieria.toolsets import Banks, Host
     from pieria.toolsets.host import paths_of_user
 
@@ -207,4 +208,5 @@ def hosted(call: Call, report: Progress | None = None, *, begins: bool = False) 
             paths_of_user(workspace),
             is_named=resolved.is_bank_named,
             progress=report,
+            offers=Once(workspace.data, offered=resolved.settings.offer_imports),
         )

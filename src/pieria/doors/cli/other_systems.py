@@ -14,6 +14,7 @@ from pieria.doors.cli.commands.health import show_written
 from pieria.doors.cli.commands.mine import wait_for_vectors
 from pieria.doors.cli.console import Parts, line, pairs
 from pieria.doors.cli.run import REFUSED
+from pieria.importers.offers import settle
 from pieria.importers.report import KINDS, SHOWN, Report
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def import_system(
         with call.progress("importing") as progress:
             report = prepared.into(bank, dry_run=dry_run, force=force, progress=progress)
         if not dry_run:
+            with call.workspace() as workspace:
+                settle(workspace.data, system)
             wait_for_vectors(call, bank, report)
         ids = [f"{what} {number}" for what, number in sorted(report.memories.items())]
         call.reply(report.as_dict(), show_imported(report), ids)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pieria.bank.jobs.worker import Worker
     from pieria.capture.drain import DrainBehind
     from pieria.doors.local import Neighbours
+    from pieria.importers.offers import Once
     from pieria.settings import Resolved
     from pieria.workspace.model_fetch import FetchBehind
 
@@ -69,6 +70,7 @@ class _Held:
     drain: DrainBehind | None
     neighbours: Neighbours | None
     fetch: FetchBehind | None
+    offers: Once
     project: str
     """Identifies the project, or else the working folder."""
 
@@ -121,7 +123,9 @@ class Engine:
             held.fetch.start()
         session = held.session or session_of(context) or f"{client_of(context)}-{held.project}"
         named = held.banks.workspace.resolved.is_bank_named
-        return Host(held.banks, held.bank_name, session, held.paths, self._asked.access, is_named=named)
+        return Host(
+            held.banks, held.bank_name, session, held.paths, self._asked.access, is_named=named, offers=held.offers
+        )
 
     def close(self) -> None:
         """Release the current job and close the banks. A call that still uses one ends with an error."""
@@ -181,7 +185,11 @@ class Engine:
             neighbours = Neighbours(workspace, banks.calls)
             neighbours.start()
             fetch = FetchBehind(workspace, [banks.renew, neighbours.renew])
-        return _Held(banks, paths_of_user(workspace), worker, drain, neighbours, fetch, _project_of(workspace.resolved))
+        from pieria.importers.offers import Once
+
+        offers = Once(workspace.data, offered=workspace.resolved.settings.offer_imports)
+        project = _project_of(workspace.resolved)
+        return _Held(banks, paths_of_user(workspace), worker, drain, neighbours, fetch, offers, project)
 
 
 def serve(registry: Registry, asked: Asked, *, debug: bool = False) -> None:

@@ -13,7 +13,7 @@ _BLANKS = re.compile(r"[^\S\n]+")
 
 
 def text_of(html: str) -> str:
-    """Return the words with a line for each block, `- ` before items of lists, and code as it was written."""
+    """Return the words with a line for each block, `- ` before items of lists, and code unchanged."""
     reading = _Reading()
     reading.feed(html)
     reading.close()

@@ -49,11 +49,14 @@ def doctor(ctx: click.Context, repair: bool, shows_all: bool) -> None:
     call: Call = ctx.obj
     with call.opened(reading=True) as bank, call.progress("checking") as progress:
         diagnosis = bank.doctor(repair=repair, progress=progress)
+        is_empty = not bank.changes(limit=1)
     people = show_diagnosis(diagnosis, shows_all=shows_all)
     call.reply(diagnosis.as_dict(), people, [f.check for f in diagnosis.findings if not f.well])
     _capture_told(call)
     _web_told(call)
     _model_told(call)
+    if is_empty:
+        _offers_told(call, bank.name)
     if not diagnosis.well:
         ctx.exit(1)
 
@@ -84,6 +87,16 @@ def _model_told(call: Call) -> None:
         reason = failure(workspace)
     if reason:
         call.note(f"the local model could not be fetched: {reason} To try again: pieria models install")
+
+
+def _offers_told(call: Call, bank: str) -> None:
+    """Note the stores of other systems that this bank could take in."""
+    from pieria.importers.offers import Once
+
+    with call.workspace() as workspace:
+        offers = Once(workspace.data, offered=workspace.resolved.settings.offer_imports)(bank, lambda: True)
+    for offer in offers:
+        call.note(offer)
 
 
 @click.command(cls=Command)

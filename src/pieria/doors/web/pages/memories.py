@@ -126,6 +126,7 @@ def _listed(asked: Asked) -> Answer:
         "hides": hides and bool(asked.bank.list(limit=1, **hidden)),
         "found": found,
         "given": given,
+        "offers": _offers(asked) if not found and not given else [],
         "more": found.cursor and asked.path("memories", cursor=found.cursor, **given),
         "goes_on": cursor is not None,
         "orders": ORDERS,
@@ -133,6 +134,15 @@ def _listed(asked: Asked) -> Answer:
         "included": INCLUDED,
     }
     return Shown("memories/list.html", values, part="list")
+
+
+def _offers(asked: Asked) -> list[str]:
+    """Return what an administrator may import into an empty bank. Others may not know what is on this machine."""
+    from pieria.importers.offers import Once
+
+    workspace = asked.host.banks.workspace
+    once = Once(workspace.data, offered=asked.may("admin") and workspace.resolved.settings.offer_imports)
+    return once(asked.bank_name, lambda: asked.host.is_empty)
 
 
 def _open(asked: Asked) -> Answer:
