@@ -288,6 +288,23 @@ def test_language_model_words_what_was_done(tmp_path: Path, s: Session) -> None:
             assert "notice" in json.dumps(bank.stats().as_dict()["models"]["total"])
 
 
+def test_only_choices_in_the_users_words_are_the_users(tmp_path: Path, s: Session) -> None:
+    choice = {"task": 1, "type": "decision", "concepts": []}
+    own = {**choice, "title": "Celery for the mails", "narrative": "We take Celery for the mails."}
+    agents = {**choice, "title": "Logs to Loki", "narrative": "All logs of the workers go to Loki."}
+    with llm_server({"notes": [own, agents]}) as serving:
+        settings = {"llm": "server:m", "llm_url": serving.address}
+        with pieria.open("b", data=tmp_path, settings=settings) as bank:
+            said = (
+                s.prompt("we'll use Celery, we take it for the mails"),
+                s.reply("All logs of the workers go to Loki."),
+            )
+            bank.observe([*said, s.end()])
+            assert bank.distil().problem is None
+            found = {one.title: one.body.get("said_by") for one in observations(bank)}
+    assert found == {"Celery for the mails": "user", "Logs to Loki": None}
+
+
 def test_rules_stand_in_for_a_failing_or_unpaid_model(tmp_path: Path, s: Session) -> None:
     with llm_server({"nothing": "of the kind"}, {"notes": "none"}, "A summary.") as serving:
         settings = {"llm": "server:m", "llm_url": serving.address}

@@ -64,7 +64,10 @@ def test_edit_is_an_edit_by_the_tool_of_any_host() -> None:
 def test_kinds_of_calls_by_tool_and_arguments() -> None:
     cases = [
         ("AskUserQuestion", {}, "ask"), ("mcp__shop__question", {}, "use"), ("ExitPlanMode", {}, "plan"),
-        ("mcp__shop__task", {}, "use"), ("Agent", {}, "report"), ("spawn_agent", {}, "idle"),
+        ("mcp__shop__task", {}, "use"),
+        ("shop__AskUserQuestion", {}, "use"), ("shop.question", {}, "use"),
+        ("shop:question", {}, "use"), ("shop/ExitPlanMode", {}, "use"),
+        ("Agent", {}, "report"), ("spawn_agent", {}, "idle"),
         ("WebFetch", {"url": "http://localhost:8000/a"}, "use"), ("WebFetch", {"url": "https://a.org"}, "fetch"),
         ("mcp__web__open", {"url": "http://127.0.0.1/"}, "use"), ("Bash", {"command": "curl localhost"}, "run"),
     ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from pieria.language.note_words import affirms, is_same_matter, says_done
+from pieria.language.note_words import affirms, is_same_matter, says_done, takes
 from pieria.learning.distilling.due import due_date
 from pieria.models.minds.rules.choices import named_choice
 
@@ -76,6 +76,18 @@ AFFIRMED = {
     ("Postgres stays out of this project.", "Postgres"): False,
     ("SQLite, since Postgres was far too heavy.", "Postgres"): False,
 }
+TAKEN = {
+    ("we take Celery after all, its monitoring is better", "Celery"): True,
+    ("Celery it is", "Celery"): True,
+    ("dann doch Celery, das Monitoring ist besser", "Celery"): True,
+    ("on passe à Celery au lieu d'arq", "Celery"): True,
+    ("al final usamos Celery en vez de arq", "Celery"): True,
+    ("Celery: has a monitor. Chosen by the user.", "Celery"): True,
+    ("We ruled out Celery because it needs a broker", "Celery"): False,
+    ("Celery needs a broker, so we won't take it", "Celery"): False,
+    ("we don't use Celery, arq is enough", "Celery"): False,
+    ("good that we left Celery, arq runs by now", "Celery"): False,
+}
 
 
 def test_short_answer_names_the_option_it_means() -> None:
@@ -90,3 +102,7 @@ def test_words_of_completion_close_what_they_are_about() -> None:
     assert {text: says_done(text) for text in DONE} == DONE
     assert {case: is_same_matter(*case) for case in MATTERS} == MATTERS
     assert {case: affirms(*case) for case in AFFIRMED} == AFFIRMED
+
+
+def test_only_a_clause_that_takes_an_option_reverses_a_choice() -> None:
+    assert {case: takes(*case) for case in TAKEN} == TAKEN

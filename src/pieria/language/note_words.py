@@ -24,6 +24,11 @@ _DENIED = (
     r"\s+(?:\w+\s+)?"
     r"(?:too|out|not|no|off|zu|draußen|raus|nicht|trop|pas|hors|demasiado|fuera|muito|não|fora)\b"
 )
+_CLAUSES = re.compile(
+    r"[,;:.!?()。、，；：！？]+|\b(?:because|since|as|although|though|weil|denn|da|obwohl|parce que|car|porque|pois)\b",
+    re.IGNORECASE,
+)
+"""What parts a choice from its reason."""
 _DENIES = re.compile(r"\wn['’]t\b")
 _SCRIPT_WITHOUT_SPACES = "\u3000"
 _FEW_WORDS = r"[^.!?。！？]{1,60}?"
@@ -140,6 +145,18 @@ def affirms(text: str, option: str) -> bool:
     name = re.escape(first[0])
     denied = rf"{_DENYING}\s+(?:\w+\s+)?{name}\b|\b{name}\s+{_DENIED}"
     return re.search(denied, text, re.IGNORECASE) is None
+
+
+def takes(text: str, option: str) -> bool:
+    """Return whether a clause of the text takes an option: it names the option alone, or with words of a choice."""
+    wanted = {term.term for term in query_terms(option) if not term.stop}
+    for clause in _CLAUSES.split(text):
+        low = lowered(clause)
+        if affirms(clause, option) and not _DENIES.search(low):
+            named = {term.term for term in query_terms(clause) if not term.stop}
+            if named == wanted or any(holds(key, low) for key in ("taking", "choosing", "reversing")):
+                return True
+    return False
 
 
 def rare_terms(text: str) -> frozenset[str]:

@@ -95,12 +95,12 @@ def _choice(id: str, at: int, text: str, body: Mapping[str, Any]) -> _Choice:
 
 
 def _overturned(later: _Choice, choices: Sequence[_Choice]) -> Iterator[str]:
-    from pieria.language.note_words import affirms
+    from pieria.language.note_words import affirms, takes
 
     for choice in choices:
         if choice.at >= later.at or affirms(later.text, choice.taken):
             continue
-        if any(affirms(later.text, option) for option in choice.left):
+        if any(takes(later.text, option) for option in choice.left):
             yield choice.id
             between = [one for one in choices if choice.at <= one.at < later.at and one.id != choice.id]
             yield from (one.id for one in between if affirms(one.text, choice.taken))

@@ -45,6 +45,8 @@ AGAINST = "against"
 CHOSEN = ("decision", "plan")
 SAID_BY, USER = "said_by", "user"
 """The key and value in the body of a decision or plan in the user's own words: only such a one reverses a choice."""
+MOSTLY = 0.6
+"""The share of a model's terms that a user's own words have if they say the same."""
 OPEN_IMPORTANCE, OUTSIDE_IMPORTANCE = 0.65, 0.35
 OPEN = "open"
 """Tag of a failure that is still open; it ranks above other discoveries."""
@@ -117,17 +119,26 @@ def _noticed(found: Read, mind: Mind) -> tuple[list[Noticed], str, str | None]:
         return by_rules, rules.name, problem.message
     # No model sees fetched pages; rules report them.
     pages = [each for each in by_rules if each.deeds and all(_is_page(found, each, place) for place in each.deeds)]
-    return [*(_grounded(found.spans[each.task], each) for each in noticed), *pages], mind.name, None
+    own = [each for each in by_rules if each.type in CHOSEN and each.replies == ()]
+    return [*(_grounded(found.spans[each.task], each, own) for each in noticed), *pages], mind.name, None
 
 
 def _is_page(found: Read, noticed: Noticed, place: int) -> bool:
     return found.spans[noticed.task].task.deeds[place].what == "fetched"
 
 
-def _grounded(span: Span, noticed: Noticed) -> Noticed:
-    """Attach the deeds that a model's words name, or else all edits and commands. Models see no fetched pages."""
+def _grounded(span: Span, noticed: Noticed, own: Sequence[Noticed]) -> Noticed:
+    """Attach the deeds that a model's words name, or else all edits and commands. Models see no fetched pages.
+
+    A choice rests on the user's words alone if rules find it among them, as one of `own`.
+    """
     if noticed.type in SAID:
-        return replace(noticed, is_outside=span.outside is not None)
+        said = {*terms(noticed.text)}
+        is_users = noticed.type in CHOSEN and any(
+            each.task == noticed.task and len(said & {*terms(each.text)}) >= MOSTLY * len(said) for each in own
+        )
+        replies = () if is_users else noticed.replies
+        return replace(noticed, is_outside=span.outside is not None, replies=replies)
     shown = [(place, deed) for place, deed in enumerate(span.task.deeds) if deed.what != "fetched"]
     told = f"{noticed.title} {noticed.text}"
     named = [place for place, deed in shown if deed.target.rpartition("/")[2] in told]

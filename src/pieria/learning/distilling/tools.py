@@ -124,7 +124,7 @@ def kind_of(event: AgentEvent) -> str:
 
 def _kind_of(event: AgentEvent) -> str:
     name = (event.tool or "").lower()
-    of_server = name.startswith("mcp__") or "." in name
+    of_server = re.search(r"__|[.:/]", name) is not None
     name = name.rpartition("__")[2]
     found = _KIND_OF.get(name) or _KIND_OF.get(name.rpartition(".")[2])
     if found and not (of_server and found in HOSTS_OWN):
