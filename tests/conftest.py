@@ -113,6 +113,10 @@ patch.object(providers, "_get_local_constants", _constants).start()
 patch("pieria.store.sqlite.store.migrate", copy_or_migrate).start()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--over", choices=("http",), help="run tests of verbs on banks behind HTTP")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the sources once for a run: otherwise each of hundreds of test processes compiles its imports."""
     if not hasattr(config, "workerinput"):
@@ -158,9 +162,27 @@ def clock() -> HandClock:
     return HandClock()
 
 
+@pytest.fixture(scope="session")
+def wire(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Yield a server for banks behind HTTP; None if the tests run on embedded banks."""
+    if request.config.getoption("over") != "http":
+        yield None
+        return
+    from tests.over_http import listening
+
+    with listening() as found:
+        yield found
+
+
 @pytest.fixture
-def opened(tmp_path: Path, clock: HandClock) -> Iterator[Callable[..., Bank]]:
+def opened(tmp_path: Path, clock: HandClock, wire: Any) -> Iterator[Callable[..., Bank]]:
     """Yield a function that opens a bank under these settings. One bank may be open under several."""
+    if wire is not None:
+        from tests.over_http import opening
+
+        with opening(wire, tmp_path, clock) as remote:
+            yield remote
+        return
     workspaces = []
 
     def made(name: str = "notes", **settings: Any) -> Bank:

@@ -15,7 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pieria.aio.mirror import FUNCTIONS, MIRRORS, Mirror, iterates, opens, public_verbs
+from pieria.aio.mirror import FUNCTIONS, MIRRORS, Mirror, iterates, opens
+from pieria.bank.surface import public_verbs
 
 STUB = Path(__file__).parents[2] / "src" / "pieria" / "aio" / "__init__.pyi"
 HEAD = '''"""`pieria` for asyncio: the same classes, verbs and functions, each to be awaited.

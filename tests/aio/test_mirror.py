@@ -14,8 +14,9 @@ from tests.aio.stub import STUB, written
 
 import pieria
 from pieria import results
-from pieria.aio.mirror import CLASSES, FUNCTIONS, MIRRORS, public_verbs
+from pieria.aio.mirror import CLASSES, FUNCTIONS, MIRRORS
 from pieria.bank import Bank
+from pieria.bank.surface import public_verbs
 from pieria.graph import GraphBackend
 
 

@@ -7,7 +7,6 @@ a class that a method returns, add a row here and nothing else."""
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from functools import partial, wraps
@@ -27,6 +26,7 @@ from pieria.bank.places import Places
 from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sessions.verbs import BankSessions
+from pieria.bank.surface import GROUPS, INTERNAL, VALUES, public_verbs
 from pieria.bank.upkeep.verbs import Upkeep
 from pieria.bank.vault.verbs import Vault
 from pieria.errors import ClosedError
@@ -71,36 +71,11 @@ MIRRORS = (
     ),
     Mirror(
         Bank,
-        values=(
-            "name",
-            "data",
-            "clock",
-            "zone",
-            "who",
-            "author",
-            "author_type",
-            "via",
-            "secrets",
-            "is_user_bank",
-            "is_foreign",
-        ),
-        groups={
-            "facts": Facts,
-            "graph": BankGraph,
-            "hooks": Hooks,
-            "jobs": Jobs,
-            "places": Places,
-            "rules": BankRules,
-            "scratchpad": Scratchpad,
-            "sessions": BankSessions,
-            "sources": Sources,
-            "text": BankText,
-            "upkeep": Upkeep,
-            "vault": Vault,
-        },
+        values=VALUES,
+        groups=GROUPS,
         closes=("close",),
         at_once=("expect_questions",),
-        apart=("core", "fading", "habits", "meter", "mind", "viewer"),
+        apart=INTERNAL,
     ),
     Mirror(
         Session,
@@ -240,7 +215,7 @@ def _left_alone(opened: Any) -> None:
 
 def mirrored(value: Any) -> Any:
     """Return the value, wrapped in a mirror if its class has one."""
-    made = CLASSES.get(type(value))
+    made = next((CLASSES[kind] for kind in type(value).__mro__ if kind in CLASSES), None)
     return value if made is None else made(Given(value))
 
 
@@ -344,12 +319,6 @@ def _made_when_awaited(original: type) -> dict[str, Any]:
 
 
 # --- the classes
-
-
-def public_verbs(original: type) -> dict[str, Callable[..., Any]]:
-    """Return the public methods, by name."""
-    found = {name: inspect.getattr_static(original, name) for name in dir(original) if not name.startswith("_")}
-    return {name: value for name, value in found.items() if inspect.isfunction(value)}
 
 
 def _class_of(mirror: Mirror) -> type[Mirrored]:

@@ -34,6 +34,7 @@ from pieria.doors.http.limits import A_SECOND, Rate
 from pieria.doors.http.openapi import OPENAPI, described
 from pieria.doors.http.routes import BANK, EVENTS_PATH, RESOURCES, Endpoint, Routes, answering, listing
 from pieria.doors.http.service import Service
+from pieria.doors.http.verbs import DOWNLOAD, UPLOADS, VERB, Verbs
 from pieria.doors.mcp.server import server_for, session_of
 from pieria.doors.mcp.wire import is_misnumbered, refusal
 from pieria.doors.web.site import Site
@@ -113,7 +114,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     """Return the application, which serves while its lifespan lasts. Without a rate, requests are not limited."""
     name = version("pieria")
     mcp = mounted(service, name)
-    routes = Routes(service, door)
+    routes, verbs = Routes(service, door), Verbs(service)
     strangers = Rate(GUESSES_A_SECOND, "requests without a valid token")
     site = Site(service, door, strangers)
 
@@ -128,6 +129,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
             finally:
                 with anyio.CancelScope(shield=True):
                     await to_thread.run_sync(site.tasks.close)
+                    await to_thread.run_sync(verbs.close)
 
     @cache
     def document() -> dict[str, Any]:
@@ -146,6 +148,9 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
         "/v1/banks": {"GET": routes.banks},
         BANK: {"DELETE": routes.remove_bank},
         TOOL: {"POST": routes.call_tool},
+        VERB: {"POST": verbs.call},
+        UPLOADS: {"POST": verbs.upload},
+        DOWNLOAD: {"GET": verbs.download},
     }
     by_path: defaultdict[str, dict[str, Endpoint]] = defaultdict(dict, fixed)
     for resource in RESOURCES:
@@ -205,6 +210,9 @@ def _index(name: str, mcp: Mapping[str, Any]) -> tuple[str, ...]:
         "",
         *(f"/mcp/{each}" for each in mcp),
         TOOL,
+        VERB,
+        UPLOADS,
+        DOWNLOAD,
         *dict.fromkeys(resource.path for resource in RESOURCES),
         "/v1/banks",
         BANK,

@@ -5,14 +5,18 @@ Connect with `url`. Log, show or report only `str(address)`, which leaves the pa
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import parse_qsl, quote
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from pieria.errors import InputError
 from pieria.record.banks import bank_name_from
 
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+_BANKS = "/v1/banks"
+HOW_TO_WRITE_WEB = "Write https://HOST, and give the token in token or PIERIA_TOKEN."
 _SERVER = re.compile(r"(postgres(?:ql)?)://(.*)", re.IGNORECASE | re.DOTALL)
 _PORTS = re.compile(r"[0-9]*")
 HOW_TO_WRITE = "Write postgresql://USER@HOST:PORT/DATABASE; what is special in a password is spelt %40 for @ and so on."
@@ -66,6 +70,59 @@ class Address:
         """Return a folder name for the server's database. Credentials before the @ do not change it."""
         named = bank_name_from(re.sub(r"[^\w.-]", "-", self._target), _LONGEST_STEM) or "server"
         return f"{named.strip('-')}-{sha256(self._target.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
+
+
+class WebAddress(Address):
+    """The address of a Pieria server, without a token. One that holds more than host, port and path is not sound."""
+
+    __slots__ = ("_host",)
+
+    def __init__(self, url: str) -> None:
+        found = _web_parts(url.strip())
+        self._user = ""
+        self._target = _HIDDEN if found is None else f"{found.netloc.lower()}{found.path.rstrip('/')}"
+        self.url = url if found is None else f"{found.scheme}://{self._target}"
+        self._host = None if found is None else found.hostname
+
+    def __str__(self) -> str:
+        return self.url if self.is_sound else _HIDDEN
+
+    @property
+    def is_private(self) -> bool:
+        """Return whether nobody on the way can read along: by TLS, or because the server is on this machine."""
+        return self.url.startswith("https:") or _is_loopback(self._host or "")
+
+
+def split_bank(url: str) -> tuple[str, str | None]:
+    """Return the server's address and the bank's name, which is the last part of the path. None if there is none."""
+    scheme, _, rest = url.strip().partition("://")
+    host, slash, path = rest.rstrip("/").partition("/")
+    before, _, name = f"{slash}{path}".rpartition("/")
+    return f"{scheme}://{host}{before.removesuffix(_BANKS)}", unquote(name) or None
+
+
+def is_web(text: str) -> bool:
+    return _WEB.match(text.strip()) is not None
+
+
+def _web_parts(url: str) -> SplitResult | None:
+    """Return the parts of an address that has only a host, a port and a path."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    more = parts.query or parts.fragment or "@" in parts.netloc or any(map(str.isspace, url))
+    return parts if parts.hostname and port != 0 and not more and url.isprintable() else None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def is_server(text: str) -> bool:

@@ -180,7 +180,10 @@ class Settings(Fades):
     paths: Annotated[str, _by(_paths, "paths")] | None = Field(
         default=None, description="more folders where tools may read and write files, separated by colons"
     )
-    token: SecretStr | None = Field(default=None, description="the administrator's token for a server")
+    token: SecretStr | None = Field(
+        default=None, description="the administrator's token of a server, or the token to send to one"
+    )
+    plain_http: bool = Field(default=False, description="whether a token may be sent to another machine without TLS")
     models: Path = Field(default=MODELS, description="the folder of installed models")
     fetch_model: bool = Field(
         default=True, description="whether commands and servers fetch the local model if it is missing"

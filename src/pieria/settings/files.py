@@ -20,7 +20,7 @@ SHARED = f"data folder {FILE}"
 PERSONAL = (
     *("embedder_url", "embedder_key", "reranker_url", "reranker_key", "llm_url", "llm_key"),
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
-    *("paths", "token", "nlp"),
+    *("paths", "token", "plain_http", "nlp"),
     *("user", "row_security", "local"),
     *("vault", "vault_folder"),
     *("accept_above", "fetch_model", "sleep"),

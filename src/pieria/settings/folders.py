@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pieria.errors import ConfigError, UnavailableError
-from pieria.record.address import EXPECTED, HOW_TO_WRITE, UNREADABLE, Address, has_length, is_server
+from pieria.record.address import (
+    EXPECTED,
+    HOW_TO_WRITE,
+    HOW_TO_WRITE_WEB,
+    UNREADABLE,
+    Address,
+    WebAddress,
+    has_length,
+    is_server,
+    is_web,
+)
 from pieria.settings.source import PREFIX, PROJECT, Source
 
 DATA = Path("~/.pieria")
@@ -33,15 +43,16 @@ def data_of(sources: Sequence[Source], folder: Path) -> Path | Address:
     # The text after the scheme may hold a password: do not quote it.
     if not (address := _ADDRESS.match(given)):
         return _folder(source, "data", given)
-    if not is_server(given):
-        reason = f"banks are in a folder or on a PostgreSQL server, not behind a {address[1].lower()}:/ address"
-        raise UnavailableError("data", reason, hint="name a folder, or write postgresql://USER@HOST/DATABASE as a text")
+    if not (is_server(given) or is_web(given)):
+        reason = f"banks are in a folder or on a server, not behind a {address[1].lower()}:/ address"
+        hint = "name a folder, or write https://HOST or postgresql://USER@HOST/DATABASE as a text"
+        raise UnavailableError("data", reason, hint=hint)
     if source.origin == PROJECT:
         told = f"{source.file}: an address of a server cannot be set by a project"
         raise ConfigError(told, hint=f"Set {PREFIX}DATA instead.")
-    found = Address(given.strip())
+    found = WebAddress(given) if is_web(given) else Address(given.strip())
     if not found.is_sound:
-        raise UnavailableError("data", UNREADABLE, hint=HOW_TO_WRITE)
+        raise UnavailableError("data", UNREADABLE, hint=HOW_TO_WRITE_WEB if is_web(given) else HOW_TO_WRITE)
     return found
 
 

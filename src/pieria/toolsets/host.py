@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.errors import AccessError, ClosedError, InputError, NotFoundError, PieriaError, StorageError, TransferError
 from pieria.record.address import check_length
@@ -49,6 +49,17 @@ OUR_OWN = re.compile(
 """
 
 
+class Author(NamedTuple):
+    """The author of a caller's texts, and the channel that they share."""
+
+    author: str | None = None
+    author_type: str | None = None
+    channel: str | None = None
+
+
+NO_AUTHOR = Author()
+
+
 class Banks:
     """The banks of a workspace, cached between calls. Thread-safe.
 
@@ -62,7 +73,7 @@ class Banks:
         self._at_work = ""
         self.calls = Calls()
         """The calls that use these banks: background work waits until they have ended."""
-        self._open: OrderedDict[tuple[str, str | None, bool, str | None, bool, str], Bank] = OrderedDict()
+        self._open: OrderedDict[tuple[object, ...], Bank] = OrderedDict()
 
     def opened(
         self,
@@ -73,6 +84,7 @@ class Banks:
         secrets: str | None = None,
         counts_uses: bool = True,
         via: str = AGENT,
+        author: Author = NO_AUTHOR,
         create: bool = True,
     ) -> Bank:
         """Return the bank, from the cache if it is open.
@@ -82,7 +94,7 @@ class Banks:
         """
         if not self.workspace.resolved.is_default("secrets"):
             secrets = None
-        key = (same_bank(name), session, user, secrets, counts_uses, via)
+        key = (same_bank(name), session, user, secrets, counts_uses, via, author)
         with self._lock:
             self._forget_those_that_ended()
             held = self._open.get(key)
@@ -96,6 +108,7 @@ class Banks:
                 secrets=secrets,
                 count_uses=None if counts_uses else False,
                 via=via,
+                **author._asdict(),
                 create=create,
             )
         with self._lock:
@@ -228,6 +241,7 @@ class Host:
     """How to treat secrets if the setting has its default."""
     via: str = AGENT
     """How texts come in. A tool call counts as an agent's."""
+    author: Author = NO_AUTHOR
     counts_uses: bool = True
     """Whether results count as used, if the settings allow it. False for callers that only inspect results."""
     tells_places: bool = True
@@ -291,6 +305,7 @@ class Host:
                 secrets=self.secrets,
                 counts_uses=self.counts_uses,
                 via=self.via,
+                author=self.author,
                 create=create,
             )
         except NotFoundError as problem:

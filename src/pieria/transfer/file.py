@@ -154,6 +154,13 @@ class Source:
             yield RawLine(number, offset, line)
             offset += len(line)
 
+    def chunks(self, size: int) -> Iterator[bytes]:
+        """Yield the whole file in pieces of at most this size: at least one, which may be empty."""
+        self._file.seek(0)
+        yield self._file.read(size)
+        while chunk := self._file.read(size):
+            yield chunk
+
     def line_at(self, offset: int) -> bytes:
         """Return the line at this offset. An iteration of `lines` can continue."""
         here = self._file.tell()

@@ -19,11 +19,12 @@ from pieria.bank.core import Core
 from pieria.bank.facts.older_facts import state_old_facts
 from pieria.bank.jobs.budget import Budgets
 from pieria.bank.vault.marks import VaultAt
-from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
+from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError, UnavailableError
 from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.models.meter import UNMETERED, Tally
 from pieria.notifier import Courier, Event, Tell, nothing_told
 from pieria.record import check
+from pieria.record.address import WebAddress, is_web, split_bank
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
@@ -75,17 +76,27 @@ def open(
     who: str = "python",
     via: str = AGENT,
     create: bool = True,
+    token: str | None = None,
 ) -> Bank:
     """Open a bank, and create it if there is none. Without a name, settings and project choose it.
 
-    `data` is the folder of the banks, or the address of a server. `settings` are further settings by name. `who` is
-    noted in the journal. `via` says how texts reach this bank, and so how far they are trusted: `person` for a program
-    that passes on a person's words. Without `create`, a missing bank raises `NotFoundError`.
+    `data` is the folder of the banks, or the address of a server: `postgresql://…`, or `https://…` of a
+    `pieria serve`, which `token` opens. `name` may be such an address with the bank's name at its end. `settings` are
+    further settings by name. `who` is noted in the journal. `via` says how texts reach this bank, and so how far they
+    are trusted: `person` for a program that passes on a person's words. Without `create`, a missing bank raises
+    `NotFoundError`.
 
     Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` if the bank cannot be used.
     """
+    if isinstance(name, str) and is_web(name):
+        if data is not None:
+            raise InputError("name", "the name of a bank, since data has the address", None)
+        data, name = split_bank(name)
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
+    named |= {} if token is None else {"token": token}
     workspace = Workspace(data, {**_mapping(settings), **named}, clock=clock)
+    if token is not None and not isinstance(workspace.resolved.settings.data, WebAddress):
+        raise UnavailableError("token", "only a Pieria server takes one", hint="Give its address in data: https://…")
     speaker = {"session": session, "channel": channel, "author": author, "author_type": author_type}
     check.flag(create, "create")
     return workspace._opened(workspace.resolved.having(**speaker), who, create=create, via=via)
@@ -333,8 +344,10 @@ class Workspace(Recalling):
         check.name(who, "who")
         check.one_of(via, "via", GIVEN)
         settings = resolved.settings
-        spot = self.place.at(settings.bank)
         handed = handed or self._handed
+        if isinstance(settings.data, WebAddress):
+            return self._opened_behind(resolved, handed != Handed(None), with_user, create=create, via=via)
+        spot = self.place.at(settings.bank)
         embedder = embedder_among(handed, settings, self.models.folder, served_in=self.data if self.is_door else None)
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
@@ -400,6 +413,17 @@ class Workspace(Recalling):
             raise ClosedError("workspace")
         if not foreign:
             state_old_facts(bank.core)
+        return bank
+
+    def _opened_behind(self, resolved: Resolved, handed: bool, user: bool, *, create: bool, via: str) -> Bank:
+        """Return a bank behind HTTP, which the server opens."""
+        from pieria.workspace.web import Web
+
+        assert isinstance(self.place, Web)
+        if self.clock is not system_clock:
+            raise UnavailableError("clock", "the server's clock counts")
+        bank = self.place.opened(resolved, self.clock, user=user, create=create, via=via, handed=handed)
+        self._banks.add(bank)
         return bank
 
     def _joined(self, spot: Spot, key: Key, create: bool) -> tuple[Held, Callable[[], None]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -67,10 +68,7 @@ class _Rehearsed(Exception):
 
 def exported(core: Core, path: str | Path, progress: Progress | None) -> ExportReport:
     core.check_open()
-    target = _free_for(core, given_path(path), "jsonl")
-    if not may_be_replaced(target):
-        hint = "An export may only replace an older export. Name another file, or remove this one first."
-        raise InputError("path", "a new file or an older export", target, hint=hint)
+    target = export_target(core.name, core.clock(), path)
     core.uses.flush()
     with core.reading() as reader, Aside(target, "export") as file:
         export = Export(reader, core.name, iso(core.clock()))
@@ -105,7 +103,7 @@ def imported(
     check.flag(trusted, "trusted")
     core.check_open()
     rules = _rules(core, trusted=trusted)
-    with _source(path) as source:
+    with source_of(path) as source:
         report = _progress(progress, source.size)
         checked = checked_file(source, rules, report)
         if checked.problem_count and on_error == "stop":
@@ -141,10 +139,7 @@ def imported(
 
 def backed_up(core: Core, path: str | Path, progress: Progress | None) -> Path:
     core.check_open()
-    target = _free_for(core, given_path(path), "backup")
-    if is_live_database(target):
-        hint = "The file is a bank in use; name another file."
-        raise InputError("path", "a file that is not a bank", target, hint=hint)
+    target = backup_target(core.name, core.clock(), path)
     core.uses.flush()
     core.store.backup(target, progress)
     return target
@@ -167,11 +162,27 @@ def _take_in(
             raise _Rehearsed
 
 
-def _free_for(core: Core, path: Path, ending: str) -> Path:
+def export_target(name: str, now: datetime, path: str | Path) -> Path:
+    """Return the file for an export of a bank. Raise `InputError` for a file that is none of ours."""
+    target = _free_for(name, now, given_path(path), "jsonl")
+    if not may_be_replaced(target):
+        hint = "An export may only replace an older export. Name another file, or remove this one first."
+        raise InputError("path", "a new file or an older export", target, hint=hint)
+    return target
+
+
+def backup_target(name: str, now: datetime, path: str | Path) -> Path:
+    """Return the file for a backup of a bank. Raise `InputError` for the file of a bank in use."""
+    target = _free_for(name, now, given_path(path), "backup")
+    if is_live_database(target):
+        hint = "The file is a bank in use; name another file."
+        raise InputError("path", "a file that is not a bank", target, hint=hint)
+    return target
+
+
+def _free_for(name: str, now: datetime, path: Path, ending: str) -> Path:
     """Return the file to write; in a folder, a new name."""
-    if not path.is_dir():
-        return path
-    return path / f"{core.name}.{stamp(core.clock())}.{ending}"
+    return path / f"{name}.{stamp(now)}.{ending}" if path.is_dir() else path
 
 
 def _rules(core: Core, *, trusted: bool) -> Rules:
@@ -285,7 +296,7 @@ def check_export(path: str | Path, progress: Progress | None = None) -> None:
     It reports no step, since the import checks the file again; but a call can be cancelled where it reports.
     """
     rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
-    with _source(path) as source:
+    with source_of(path) as source:
         report = _progress(progress, source.size)
         checked_file(source, rules, lambda done: report(0))
 
@@ -294,7 +305,8 @@ def _as_it_is(row: T) -> T:
     return row
 
 
-def _source(given: str | Path | BufferedIOBase) -> Source:
+def source_of(given: str | Path | BufferedIOBase) -> Source:
+    """Return the file to import. Raise `InputError` or `TransferError` if it cannot be one."""
     if isinstance(given, BufferedIOBase):
         if not (given.readable() and given.seekable()):
             raise InputError("path", "the path of a file, or one that is open for reading at any place", given)
