@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,21 @@ patch("pieria.store.sqlite.store.migrate", copy_or_migrate).start()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--over", choices=("http",), help="run tests of verbs on banks behind HTTP")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Over HTTP, keep the tests that open their bank by the fixtures, without those that need its file."""
+    if config.getoption("over") is None:
+        return
+    table = tomllib.loads((Path(__file__).parent / "over_http.toml").read_text())
+    embedded = {test for tests in table.values() for test in tests}
+    kept = [item for item in items if "opened" in getattr(item, "fixturenames", ()) and _named(item) not in embedded]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _named(item: pytest.Item) -> str:
+    return item.nodeid.removeprefix("tests/").partition("[")[0]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -15,14 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from pieria.bank import Bank
-from pieria.bank.capture.sources import Intake
 from pieria.bank.transfer.files import OPEN, backup_target, export_target, source_of
 from pieria.errors import ClosedError, InputError, TransferError, UnavailableError, UnreachableError
 from pieria.record import check
 from pieria.record.json_text import parsed
 from pieria.record.time import Clock
 from pieria.remote.calls import Calls, Sent, Speaker, bound
-from pieria.remote.classes import GROUP_CLASSES, class_of, group, verbs_of
+from pieria.remote.classes import GROUP_CLASSES, group, verbs_of
 from pieria.remote.connection import CHUNK, UNSURE, Connection
 from pieria.remote.errors import error_of
 from pieria.remote.session import RemoteSession
@@ -41,22 +39,6 @@ STREAM_SECONDS = 5.0
 PAGE = 1_000
 _VALUES = ("name", "who", "author", "author_type", "via", "secrets", "is_user_bank", "is_foreign")
 BEHIND = "the bank is behind HTTP"
-RemoteIntake: Any = class_of(Intake, "sources.intake")
-
-
-def _intake(self: Any, **asked: Any) -> Any:
-    """Begin an intake, which the server holds until it is unused for a while."""
-    self._calls.check_open()
-    return RemoteIntake(self._calls, {"handle": secrets.token_hex(8), **asked})
-
-
-def _intake_of(
-    self: Any, *, force: bool = False, dry_run: bool = False, via: str | None = None, follows: Sequence[str] = ()
-) -> Any:
-    return _intake(self, force=force, dry_run=dry_run, via=via, follows=list(follows))
-
-
-_GROUPS = {**GROUP_CLASSES, "sources": type("Sources", (GROUP_CLASSES["sources"],), {"intake": _intake_of})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +186,7 @@ class BankBehind(Bank):
 def _members() -> dict[str, Any]:
     own = vars(BankBehind)
     sent = {name: member for name, member in verbs_of(Bank, "").items() if name not in own}
-    return sent | {name: group(name, kind) for name, kind in _GROUPS.items()}
+    return sent | {name: group(name, kind) for name, kind in GROUP_CLASSES.items()}
 
 
 RemoteBank: Any = type("Bank", (BankBehind,), {"__module__": __name__, "__doc__": Bank.__doc__, **_members()})

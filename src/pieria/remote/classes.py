@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
+from pieria.bank.capture.sources import Intake
 from pieria.bank.graph.verbs import BankGraph
 from pieria.bank.surface import GROUPS, public_verbs
 from pieria.remote.calls import Calls, bound, refuse
@@ -64,8 +66,24 @@ def group(name: str, kind: type) -> property:
     return property(lambda self: kind(self._calls))
 
 
+RemoteIntake = class_of(Intake, "sources.intake")
+
+
+def _intake(
+    self: Any, *, force: bool = False, dry_run: bool = False, via: str | None = None, follows: Sequence[str] = ()
+) -> Any:
+    """Begin an intake, which the server remembers by its handle."""
+    calls: Calls = self._calls
+    calls.check_open()
+    asked = {"force": force, "dry_run": dry_run, "via": via, "follows": list(follows)}
+    return RemoteIntake(calls, {"handle": secrets.token_hex(8), **asked})
+
+
 _everything = class_of(BankGraph, EVERYTHING)
-_MORE: Mapping[str, Mapping[str, Any]] = {"graph": {"everything": group(EVERYTHING, _everything)}}
+_MORE: Mapping[str, Mapping[str, Any]] = {
+    "graph": {"everything": group(EVERYTHING, _everything)},
+    "sources": {"intake": _intake},
+}
 GROUP_CLASSES: Mapping[str, Any] = {
     name: class_of(original, name, **_MORE.get(name, {})) for name, original in GROUPS.items()
 }

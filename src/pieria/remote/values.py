@@ -129,7 +129,7 @@ _ENCODERS: tuple[tuple[Any, Callable[[Any, str], Any]], ...] = (
     (float, _number),
     (datetime, lambda value, _: {"$time": value.isoformat()}),
     (date, lambda value, _: {"$date": value.isoformat()}),
-    (timedelta, lambda value, _: {"$duration": value.total_seconds()}),
+    (timedelta, lambda value, _: {"$duration": [value.days, value.seconds, value.microseconds]}),
     (tzinfo, _zone),
     (bytes | bytearray, lambda value, _: {"$bytes": base64.b64encode(value).decode()}),
     # A caller must not learn where a server keeps its files.
@@ -160,7 +160,7 @@ class Decoder:
             "$number": lambda text, _: float(text),
             "$time": lambda text, _: datetime.fromisoformat(text),
             "$date": lambda text, _: date.fromisoformat(text),
-            "$duration": lambda seconds, _: timedelta(seconds=seconds),
+            "$duration": lambda parts, _: timedelta(*parts),
             "$zone": lambda name, _: ZoneInfo(name),
             "$offset": lambda seconds, _: UTC if seconds == 0 else timezone(timedelta(seconds=seconds)),
             "$bytes": lambda text, _: base64.b64decode(text, validate=True),

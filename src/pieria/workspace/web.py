@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 from pieria.errors import UnavailableError
 from pieria.record.address import WebAddress
 from pieria.record.banks import USER_BANK
-from pieria.record.trust import AGENT
 from pieria.remote.bank import Behind, RemoteBank
 from pieria.remote.calls import Speaker
 from pieria.remote.connection import Connection
@@ -75,7 +74,7 @@ class Web:
         speaker = Speaker(
             own.session, own.channel, own.author, own.author_type,
             None if resolved.is_default("secrets") else own.secrets,
-            own.count_uses, user, None if via == AGENT else via,
+            own.count_uses, user, via,
         )  # fmt: skip
         behind = Behind(self.connection(), self.folder, clock)
         return cast("Bank", RemoteBank(behind, own.bank, speaker, create=create))

@@ -188,7 +188,7 @@ class Diagnosis:
             replace(each, detail=said(each.detail), remedy=each.remedy and said(each.remedy)) for each in self.findings
         )
         settings = {name: (None, origin) for name, (_, origin) in self.settings.items()}
-        return replace(self, findings=findings, settings=settings)
+        return replace(self, findings=findings, settings=settings, folders={})
 
     def _without_folders(self, text: str) -> str:
         for folder, spoken in self.folders.items():

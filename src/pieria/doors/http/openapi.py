@@ -14,10 +14,12 @@ from typing import Any
 
 from pieria.doors.http.routes import BANK, EVENTS, REMOVAL, RESOURCES, Resource
 from pieria.doors.http.schemas import Schema
+from pieria.doors.http.verbs import CALL, DOWNLOAD, FETCH, UPLOAD, UPLOADS, VERB
 from pieria.record.lesson import STATES as LESSON_STATES
 from pieria.record.lesson import TYPES as LESSON_TYPES
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
 from pieria.record.trust import WAYS
+from pieria.remote.connection import LINES
 from pieria.toolsets import Access, Registry, Tool, Toolset
 from pieria.toolsets.registry import OWN
 
@@ -37,6 +39,7 @@ _TYPES: Mapping[str, Mapping[str, Any]] = {
     "objects": {"type": "array", "items": {"type": "object"}},
     "texts": {"type": "array", "items": {"type": "string"}},
 }
+OCTETS = "application/octet-stream"
 OPENAPI = "/v1/openapi.json"
 TOOLS = "/v1/banks/{bank}/tools/"
 ERRORS: Mapping[str, str] = {
@@ -63,6 +66,8 @@ _PARAMETERS: Mapping[str, str] = {
     "bank": "The name of a bank.",
     "id": "The id.",
     "number": "The number of the quarantine.",
+    "verb": "The name of the verb, such as `remember` or `facts.add`.",
+    "file": "The id of the file.",
 }
 
 
@@ -188,6 +193,11 @@ def _fixed() -> dict[str, dict[str, Any]]:
     events = _operation(EVENTS, "server", stream)
     seen = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]{1,16}$"}}
     removal = _operation(REMOVAL, "server", _content("What went.", _reference("Removal")))
+    value = _content("The value of the verb.", {"type": "object"})
+    value["content"][LINES] = {"schema": {"type": "string"}}
+    piece = {"required": True, "content": {OCTETS: {"schema": {"type": "string", "format": "binary"}}}}
+    upload = _operation(UPLOAD, "verbs", _content("The file's id, and its size so far.", {"type": "object"}))
+    file = {"description": "The bytes.", "content": {OCTETS: {"schema": {"type": "string", "format": "binary"}}}}
     health = route("health", "Whether the server answers.", _content("It does.", _reference("Health")))
     ready = route("ready", "Whether banks can be read and written.", _content("They can.", _reference("Health")))
     for open_to_all in (health, ready):
@@ -195,6 +205,15 @@ def _fixed() -> dict[str, dict[str, Any]]:
     return {
         "/v1/events": {"get": {**events, "parameters": [*_in_query(EVENTS), seen]}},
         "/v1/banks": route("list_banks", "All banks.", _content("Their names.", _reference("Banks"))),
+        VERB: {
+            "post": {
+                **_operation(CALL, "verbs", value),
+                "parameters": [_in_path("bank"), _in_path("verb")],
+                "requestBody": _body(CALL.input_schema),
+            }
+        },
+        UPLOADS: {"post": {**upload, "parameters": [_in_path("bank"), *_in_query(UPLOAD)], "requestBody": piece}},
+        DOWNLOAD: {"get": {**_operation(FETCH, "verbs", file), "parameters": [_in_path("bank"), _in_path("file")]}},
         BANK: {"delete": {**removal, "parameters": [_in_path("bank"), *_in_query(REMOVAL)]}},
         OPENAPI: route("openapi", "This document.", _content("It.", {"type": "object"})),
         "/metrics": route("metrics", "Calls, errors, latencies and banks, for Prometheus.", plain),

@@ -34,7 +34,7 @@ from pieria.doors.lanes import Places
 from pieria.errors import AccessError, ClosedError, InputError, NotFoundError, PieriaError, UnknownError
 from pieria.record.banks import USER_BANK, same_bank
 from pieria.record.draft import NewMemory
-from pieria.record.trust import GIVEN, PERSON, TRUST, lowest
+from pieria.record.trust import AGENT, GIVEN, PERSON, TRUST, lowest
 from pieria.remote.connection import LINES
 from pieria.remote.values import Decoder, Unreadable, encoded
 from pieria.remote.verbs import CLAIMING, DOWNLOADS, PROPERTIES, UNSENT, VERBS, WAITING
@@ -184,7 +184,7 @@ class Verbs:
             covers = partial(_but_the_user, covers)
         return self._service.host(caller, bank).having(
             session=own,
-            via=lowest(speaker.get("via") or caller.via, caller.via),
+            via=lowest(speaker.get("via") or AGENT, caller.via),
             author=Author(speaker.get("author"), speaker.get("author_type"), speaker.get("channel")),
             secrets=speaker.get("secrets"),
             counts_uses=speaker.get("count_uses", True),
