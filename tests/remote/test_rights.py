@@ -217,7 +217,7 @@ def test_too_many_held_files_are_refused(
 def test_odd_bodies_are_refused_in_words(at: tuple[Served, str], behind: Opened) -> None:
     _, url = at
     behind()
-    for body in (
+    bodies: tuple[dict[str, Any], ...] = (
         {"arguments": []},
         {"speaker": {"via": "god"}},
         {"speaker": {"session": 5}},
@@ -226,7 +226,8 @@ def test_odd_bodies_are_refused_in_words(at: tuple[Served, str], behind: Opened)
         {"arguments": {"query": {"$record": "Bank", "fields": {}}}},
         {"arguments": {"query": {"$tuple": 5}}},
         {"arguments": {"$tuple": []}},
-    ):
+    )
+    for body in bodies:
         answer = called(url, "recall", {}, **body)
         assert answer.status_code == 422, (body, answer.text)
     assert called(url, "session.append", {}, on={"id": "nope"}, arguments={}).status_code == 404

@@ -16,7 +16,7 @@ def _classes() -> Mapping[str, type[PieriaError]]:
     from pieria.transfer.lines import Problem
 
     found: list[object] = [getattr(errors, name) for name in errors.__all__]
-    kinds = [kind for kind in found if isinstance(kind, type) and issubclass(kind, PieriaError)]
+    kinds: list[type[PieriaError]] = [one for one in found if isinstance(one, type) and issubclass(one, PieriaError)]
     return {kind.code: kind for kind in [*kinds, Problem]}
 
 

@@ -19,19 +19,18 @@ from pieria.bank.core import Core
 from pieria.bank.facts.older_facts import state_old_facts
 from pieria.bank.jobs.budget import Budgets
 from pieria.bank.vault.marks import VaultAt
-from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError, UnavailableError
+from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.models.meter import UNMETERED, Tally
 from pieria.notifier import Courier, Event, Tell, nothing_told
 from pieria.record import check
-from pieria.record.address import WebAddress, is_web, split_bank
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.record.trust import AGENT, GIVEN
 from pieria.record.zones import settled_zone
 from pieria.runtime.fair_lock import Turns
-from pieria.workspace.config import config_for_session, config_of, names_in, refuse_backend
+from pieria.workspace.config import config_for_session, config_of, mapping_of, names_in, refuse_backend
 from pieria.workspace.doubt import doubts_about as doubts_about
 from pieria.workspace.doubt import finding_of, say_once
 from pieria.workspace.doubt import is_data_doubted as is_data_doubted
@@ -39,7 +38,7 @@ from pieria.workspace.doubt import refuse_doubted as refuse_doubted
 from pieria.workspace.found_data import offers
 from pieria.workspace.graph_recall import Recalling
 from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
-from pieria.workspace.location_choice import place_of
+from pieria.workspace.location_choice import Web, check_token, opening, place_of
 from pieria.workspace.locations import Place as Place
 from pieria.workspace.locations import Spot, Way
 from pieria.workspace.locations import not_there as not_there
@@ -80,23 +79,16 @@ def open(
 ) -> Bank:
     """Open a bank, and create it if there is none. Without a name, settings and project choose it.
 
-    `data` is the folder of the banks, or the address of a server: `postgresql://…`, or `https://…` of a
-    `pieria serve`, which `token` opens. `name` may be such an address with the bank's name at its end. `settings` are
-    further settings by name. `who` is noted in the journal. `via` says how texts reach this bank, and so how far they
-    are trusted: `person` for a program that passes on a person's words. Without `create`, a missing bank raises
-    `NotFoundError`.
+    `data` is the folder of the banks, or the address of a server. A `pieria serve` takes a `token`, and its address
+    with the bank at the end may be the `name`. `settings` are further settings by name. `who` is noted in the journal.
+    `via` says how texts reach this bank, and so how far they are trusted: `person` for a program that passes on a
+    person's words. Without `create`, a missing bank raises `NotFoundError`.
 
     Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` if the bank cannot be used.
     """
-    if isinstance(name, str) and is_web(name):
-        if data is not None:
-            raise InputError("name", "the name of a bank, since data has the address", None)
-        data, name = split_bank(name)
-    named = {} if name is None else {"bank": check_bank_name(name, "name")}
-    named |= {} if token is None else {"token": token}
-    workspace = Workspace(data, {**_mapping(settings), **named}, clock=clock)
-    if token is not None and not isinstance(workspace.resolved.settings.data, WebAddress):
-        raise UnavailableError("token", "only a Pieria server takes one", hint="Give its address in data: https://…")
+    data, named = opening(name, data, token)
+    workspace = Workspace(data, {**mapping_of(settings), **named}, clock=clock)
+    check_token(token, workspace.place)
     speaker = {"session": session, "channel": channel, "author": author, "author_type": author_type}
     check.flag(create, "create")
     return workspace._opened(workspace.resolved.having(**speaker), who, create=create, via=via)
@@ -142,7 +134,7 @@ def copy(
     """
     from pieria.workspace.bank_copy import copy_bank
 
-    given = dict(_mapping(settings))
+    given = dict(mapping_of(settings))
     named = {} if bank is None else {"bank": check_bank_name(bank)}
     source = Workspace(data, {**given, **named})
     own = source.resolved.settings
@@ -206,7 +198,9 @@ class Workspace(Recalling):
         named = names_in(kept, llm=llm is None, embedder=embedder is None)
         named |= {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
         self.is_door: bool = check.flag(by_door, "by_door")
-        self.resolved = resolve({**_mapping(settings), **given, **named}, environ=environ, cwd=folder, by_door=by_door)
+        self.resolved = resolve(
+            {**mapping_of(settings), **given, **named}, environ=environ, cwd=folder, by_door=by_door
+        )
         for remark in self.resolved.ignored:
             say_once(remark)
         self.place: Place = place_of(self.resolved.settings)
@@ -345,8 +339,10 @@ class Workspace(Recalling):
         check.one_of(via, "via", GIVEN)
         settings = resolved.settings
         handed = handed or self._handed
-        if isinstance(settings.data, WebAddress):
-            return self._opened_behind(resolved, handed != Handed(None), with_user, create=create, via=via)
+        if isinstance(self.place, Web):
+            behind = self.place.opened(resolved, self.clock, handed != Handed(), user=with_user, create=create, via=via)
+            self._banks.add(behind)
+            return behind
         spot = self.place.at(settings.bank)
         embedder = embedder_among(handed, settings, self.models.folder, served_in=self.data if self.is_door else None)
         thinker = settled_thinker(handed, settings)
@@ -413,17 +409,6 @@ class Workspace(Recalling):
             raise ClosedError("workspace")
         if not foreign:
             state_old_facts(bank.core)
-        return bank
-
-    def _opened_behind(self, resolved: Resolved, handed: bool, user: bool, *, create: bool, via: str) -> Bank:
-        """Return a bank behind HTTP, which the server opens."""
-        from pieria.workspace.web import Web
-
-        assert isinstance(self.place, Web)
-        if self.clock is not system_clock:
-            raise UnavailableError("clock", "the server's clock counts")
-        bank = self.place.opened(resolved, self.clock, user=user, create=create, via=via, handed=handed)
-        self._banks.add(bank)
         return bank
 
     def _joined(self, spot: Spot, key: Key, create: bool) -> tuple[Held, Callable[[], None]]:
@@ -514,11 +499,3 @@ class Workspace(Recalling):
         if thinker.llm is not None and thinker.is_own:
             found["llm"] = (thinker.llm.model, "argument")
         return found
-
-
-def _mapping(settings: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if settings is None:
-        return {}
-    if not isinstance(settings, Mapping):
-        raise InputError("settings", "a mapping of settings by name", settings)
-    return settings

@@ -71,3 +71,12 @@ def say_who_embeds(config: Config | None, model: str) -> None:
     named = NONE if config is None else config.embedding["model"]
     if named not in NAMELESS and named not in (model, model.partition(":")[2]) and kind_of(named) not in PROVIDERS:
         log.warning("the configuration names the embedding model %r, but %s is used", named, model)
+
+
+def mapping_of(settings: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the settings by name, or raise `InputError`."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise InputError("settings", "a mapping of settings by name", settings)
+    return settings

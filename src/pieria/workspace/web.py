@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, cast
 from pieria.errors import UnavailableError
 from pieria.record.address import WebAddress
 from pieria.record.banks import USER_BANK
-from pieria.remote.bank import Behind, RemoteBank
-from pieria.remote.calls import Speaker
-from pieria.remote.connection import Connection
+from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.bank.results.transfer import RestoreReport
-    from pieria.record.time import Clock
+    from pieria.remote.connection import Connection
     from pieria.settings import Resolved, Settings
     from pieria.store.protocol import Progress, Store
     from pieria.store.seal import Seal
@@ -50,6 +48,8 @@ class Web:
         return str(self.address)
 
     def connection(self) -> Connection:
+        from pieria.remote.connection import Connection
+
         return Connection(self.address, self._token, plain_http=self._plain_http)
 
     def names(self) -> list[str]:
@@ -65,9 +65,14 @@ class Web:
     def at(self, name: str) -> WebSpot:
         return WebSpot(name, self)
 
-    def opened(self, resolved: Resolved, clock: Clock, *, user: bool, create: bool, via: str, handed: bool) -> Bank:
+    def opened(self, resolved: Resolved, clock: Clock, handed: bool, *, user: bool, create: bool, via: str) -> Bank:
         """Return the bank behind HTTP. Raise `UnavailableError` for an argument that only a server can follow."""
+        from pieria.remote.bank import Behind, RemoteBank
+        from pieria.remote.calls import Speaker
+
         named = [name for name, origin in resolved.origins.items() if origin == "argument" and name not in OURS]
+        if clock is not system_clock:
+            raise UnavailableError("clock", "the clock of the server counts")
         for name in [*named, *(["models"] if handed else [])]:
             raise UnavailableError(name, THEIRS)
         own = resolved.settings
