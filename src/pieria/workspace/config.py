@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pieria.errors import ConfigError, UnavailableError
+from pieria.errors import ConfigError, InputError, UnavailableError
 from pieria.learning.models import NAMELESS, kind_of
 from pieria.models import NONE, PROVIDERS, provider_of
 
