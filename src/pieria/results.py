@@ -5,7 +5,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pieria.bank.capture.distill import DistilledSessions, Observed
     from pieria.bank.capture.hooks import Checkpoint, HookSettings
-    from pieria.bank.capture.sources import Mark, Taken
+    from pieria.bank.capture.sources import Mark, Past, Taken
     from pieria.bank.facts.extracted import Extracted
     from pieria.bank.facts.text_analysis import Analysis, Enriched
     from pieria.bank.filters import Filters, ListFilters
@@ -129,6 +129,7 @@ __all__ = [
     "Observed",
     "Override",
     "OwnPrompt",
+    "Past",
     "PlaceSummary",
     "Predicate",
     "Promoted",
@@ -221,6 +222,7 @@ _HOMES = {
     "Observed": "pieria.bank.capture.distill",
     "Override": "pieria.models.minds.llm.request",
     "OwnPrompt": "pieria.models.minds.llm.request",
+    "Past": "pieria.bank.capture.sources",
     "PlaceSummary": "pieria.bank.places",
     "Predicate": "pieria.facts.predicates",
     "Promoted": "pieria.bank.results.upkeep",

@@ -1587,13 +1587,10 @@ def open(
 ) -> Opening[Bank]:
     """Open a bank, and create it if there is none. Without a name, settings and project choose it.
 
-    `data` is the folder of the banks, or the address of a server: `postgresql://…`, or `https://…` of a
-    `pieria serve`, which `token` opens. `name` may be such an address with the bank's name at its end. `settings` are
+    `data` is the folder of the banks, or the address of a server; a `pieria serve` takes a `token`. `settings` are
     further settings by name. `who` is noted in the journal. `via` says how texts reach this bank, and so how far they
     are trusted: `person` for a program that passes on a person's words. Without `create`, a missing bank raises
-    `NotFoundError`.
-
-    Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` if the bank cannot be used.
+    `NotFoundError`. Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` for an unusable bank.
     """
 
 async def restore(

@@ -15,9 +15,12 @@ def _classes() -> Mapping[str, type[PieriaError]]:
     """Return the public classes of errors by their codes. A code of a branch stands for the branch."""
     from pieria.transfer.lines import Problem
 
-    found: list[object] = [getattr(errors, name) for name in errors.__all__]
-    kinds: list[type[PieriaError]] = [one for one in found if isinstance(one, type) and issubclass(one, PieriaError)]
-    return {kind.code: kind for kind in [*kinds, Problem]}
+    found: dict[str, type[PieriaError]] = {Problem.code: Problem}
+    for name in errors.__all__:
+        kind: object = getattr(errors, name)
+        if isinstance(kind, type) and issubclass(kind, PieriaError):
+            found[kind.code] = kind
+    return found
 
 
 def error_of(told: Mapping[str, Any]) -> PieriaError:

@@ -11,7 +11,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "pieria.bank.capture.distill": "DistilledSessions Observed",
         "pieria.bank.capture.hooks": "Checkpoint HookSettings",
-        "pieria.bank.capture.sources": "Taken",
+        "pieria.bank.capture.sources": "Same Taken",
         "pieria.bank.facts.extracted": "Extracted",
         "pieria.bank.facts.text_analysis": "Analysis Enriched",
         "pieria.bank.graph.verbs": "NodePage",
@@ -66,7 +66,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
 SENT = frozenset(
     (
         *("Changeset", "Edge", "End", "Episodic", "Intent", "NewMemory", "NodeMetadata", "Procedural"),
-        *("Semantic", "Source", "Subgoal", "Tag"),
+        *("Same", "Semantic", "Source", "Subgoal", "Tag"),
     )
 )
 """The classes that a caller may send as arguments. The server builds them by their constructors, which check."""

@@ -38,7 +38,7 @@ from pieria.workspace.doubt import refuse_doubted as refuse_doubted
 from pieria.workspace.found_data import offers
 from pieria.workspace.graph_recall import Recalling
 from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
-from pieria.workspace.location_choice import Web, check_token, opening, place_of
+from pieria.workspace.location_choice import check_token, opening, place_of
 from pieria.workspace.locations import Place as Place
 from pieria.workspace.locations import Spot, Way
 from pieria.workspace.locations import not_there as not_there
@@ -48,6 +48,7 @@ from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.seal_keys import seal_of
 from pieria.workspace.sessions import nobody_told
 from pieria.workspace.user_bank import UserBank, close_both, give_back, nobody
+from pieria.workspace.web import Web
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import CopyReport, RemovalReport, RestoreReport
@@ -79,12 +80,10 @@ def open(
 ) -> Bank:
     """Open a bank, and create it if there is none. Without a name, settings and project choose it.
 
-    `data` is the folder of the banks, or the address of a server. A `pieria serve` takes a `token`, and its address
-    with the bank at the end may be the `name`. `settings` are further settings by name. `who` is noted in the journal.
-    `via` says how texts reach this bank, and so how far they are trusted: `person` for a program that passes on a
-    person's words. Without `create`, a missing bank raises `NotFoundError`.
-
-    Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` if the bank cannot be used.
+    `data` is the folder of the banks, or the address of a server; a `pieria serve` takes a `token`. `settings` are
+    further settings by name. `who` is noted in the journal. `via` says how texts reach this bank, and so how far they
+    are trusted: `person` for a program that passes on a person's words. Without `create`, a missing bank raises
+    `NotFoundError`. Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` for an unusable bank.
     """
     data, named = opening(name, data, token)
     workspace = Workspace(data, {**mapping_of(settings), **named}, clock=clock)
@@ -340,9 +339,10 @@ class Workspace(Recalling):
         settings = resolved.settings
         handed = handed or self._handed
         if isinstance(self.place, Web):
-            behind = self.place.opened(resolved, self.clock, handed != Handed(), user=with_user, create=create, via=via)
-            self._banks.add(behind)
-            return behind
+            self._banks.add(
+                found := self.place.opened(resolved, self.clock, handed != Handed(), with_user, create, via)
+            )
+            return found
         spot = self.place.at(settings.bank)
         embedder = embedder_among(handed, settings, self.models.folder, served_in=self.data if self.is_door else None)
         thinker = settled_thinker(handed, settings)

@@ -52,6 +52,9 @@ class Web:
 
         return Connection(self.address, self._token, plain_http=self._plain_http)
 
+    def check_ready(self) -> None:
+        self.everything()
+
     def names(self) -> list[str]:
         return [name for name in self.everything() if name != USER_BANK]
 
@@ -65,7 +68,7 @@ class Web:
     def at(self, name: str) -> WebSpot:
         return WebSpot(name, self)
 
-    def opened(self, resolved: Resolved, clock: Clock, handed: bool, *, user: bool, create: bool, via: str) -> Bank:
+    def opened(self, resolved: Resolved, clock: Clock, handed: bool, user: bool, create: bool, via: str) -> Bank:
         """Return the bank behind HTTP. Raise `UnavailableError` for an argument that only a server can follow."""
         from pieria.remote.bank import Behind, RemoteBank
         from pieria.remote.calls import Speaker
