@@ -134,7 +134,7 @@ def test_a_session_is_recorded_behind_http(behind: Opened) -> None:
 
     third = bank.session("Bake")
     third.append_async("dough", "kneaded", note)
-    third.append_async("dough", 5, note)
+    third.append_async("dough", 5, note)  # type: ignore[arg-type]
     third.close_async(note)
     assert done.wait(30) and (words[0], words[2]) == ("appended", "closed") and isinstance(words[1], InputError)
 

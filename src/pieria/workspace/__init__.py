@@ -339,10 +339,8 @@ class Workspace(Recalling):
         settings = resolved.settings
         handed = handed or self._handed
         if isinstance(self.place, Web):
-            self._banks.add(
-                found := self.place.opened(resolved, self.clock, handed != Handed(), with_user, create, via)
-            )
-            return found
+            own = handed != Handed()
+            return self.place.opened(resolved, self.clock, self._banks.add, own, with_user, create, via)
         spot = self.place.at(settings.bank)
         embedder = embedder_among(handed, settings, self.models.folder, served_in=self.data if self.is_door else None)
         thinker = settled_thinker(handed, settings)

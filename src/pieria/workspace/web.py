@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -68,8 +68,17 @@ class Web:
     def at(self, name: str) -> WebSpot:
         return WebSpot(name, self)
 
-    def opened(self, resolved: Resolved, clock: Clock, handed: bool, user: bool, create: bool, via: str) -> Bank:
-        """Return the bank behind HTTP. Raise `UnavailableError` for an argument that only a server can follow."""
+    def opened(
+        self,
+        resolved: Resolved,
+        clock: Clock,
+        note: Callable[[Bank], object],
+        handed: bool,
+        user: bool,
+        create: bool,
+        via: str,
+    ) -> Bank:
+        """Return the bank behind HTTP, and `note` it. Raise `UnavailableError` for an argument that only a server can follow."""
         from pieria.remote.bank import Behind, RemoteBank
         from pieria.remote.calls import Speaker
 
@@ -85,7 +94,9 @@ class Web:
             own.count_uses, user, via,
         )  # fmt: skip
         behind = Behind(self.connection(), self.folder, clock)
-        return cast("Bank", RemoteBank(behind, own.bank, speaker, create=create))
+        bank = cast("Bank", RemoteBank(behind, own.bank, speaker, create=create))
+        note(bank)
+        return bank
 
 
 class WebSpot:
