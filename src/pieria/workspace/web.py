@@ -78,7 +78,7 @@ class Web:
         create: bool,
         via: str,
     ) -> Bank:
-        """Return the bank behind HTTP, and `note` it. Raise `UnavailableError` for an argument that only a server can follow."""
+        """Return the bank behind HTTP, and `note` it. Raise `UnavailableError` for an argument that is not sent."""
         from pieria.remote.bank import Behind, RemoteBank
         from pieria.remote.calls import Speaker
 
