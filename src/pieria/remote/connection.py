@@ -97,7 +97,9 @@ class Connection:
             except httpx2.ReadTimeout:
                 return
 
-        with self._answer("GET", path, read=seconds) as answer:
+        # The time is for the events: a busy server may begin to answer later.
+        with self._answer("GET", path) as answer:
+            answer.request.extensions["timeout"] = {"read": seconds}
             if _kind(answer) != "text/event-stream":
                 self._whole(answer)
             yield lines()
