@@ -70,3 +70,16 @@ def test_reconnection_reports_the_state_of_the_palace(ask: Ask, refused: Refused
     told = ask("mempalace_reconnect")
     assert (told["success"], told["drawers"], told["vector_disabled"]) == (True, 1, disabled)
     assert ("vector_disabled_reason" in told) is disabled
+
+
+@requirement("diary.whole")
+def test_entries_go_to_any_wing_and_are_read_from_all(ask: Ask, refused: Refused) -> None:
+    ask("mempalace_diary_write", agent_name="Scout", entry="At home.")
+    assert ask("mempalace_diary_write", agent_name="Scout", entry="At work.", wing="api")["wing"] == "api"
+    ask("mempalace_diary_write", agent_name="Other", entry="Beside it.", wing="api")
+    for wing in ({}, {"wing": ""}):
+        told = ask("mempalace_diary_read", agent_name="scout", **wing)
+        assert (sorted(one["content"] for one in told["entries"]), told["total"]) == (["At home.", "At work."], 2)
+    told = ask("mempalace_diary_read", agent_name="scout", wing="api")
+    assert ([one["content"] for one in told["entries"]], told["total"]) == (["At work."], 1)
+    assert refused("mempalace_diary_write", agent_name="Scout", entry="x", wing="a/b")["success"] is False

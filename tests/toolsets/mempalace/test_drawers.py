@@ -144,15 +144,19 @@ def test_unknown_drawer_is_an_error(ask: Ask, refused: Refused) -> None:
         assert (told["error_class"], told.get("success", False)) == ("not_found", False)
     there = file(ask, "Kept.", wing="a-project-of-many-words", room="decisions-of-architecture")["drawer_id"]
     gone = f"{there[:-1]}x"
-    told = refused("mempalace_delete_drawers", drawer_ids=[there, gone])
-    assert told["error"] == f"drawer '{gone}' not found"
-    assert ask("mempalace_get_drawer", drawer_id=there)["content"] == "Kept."
+    told = ask("mempalace_delete_drawers", drawer_ids=[gone])
+    assert (told["results"][0]["error"], told["errors"]) == (f"drawer '{gone}' not found", 1)
+    assert told["deleted"] == 0
     refused("mempalace_delete_drawers", drawer_ids=[])
     refused("mempalace_get_drawers", drawer_ids=["x"] * 501)
     others = [file(ask, f"Drawer {number}.")["drawer_id"] for number in range(2)]
     told = ask("mempalace_get_drawers", drawer_ids=[there, *others, "nowhere", there])
-    assert ([one["drawer_id"] for one in told["drawers"]], told["missing"]) == ([there, *others], ["nowhere"])
-    assert ask("mempalace_delete_drawers", drawer_ids=others)["deleted_ids"] == others
+    assert [one["drawer_id"] for one in told["results"]] == [there, *others, "nowhere"]
+    assert (told["count"], told["errors"], told["missing"]) == (4, 1, ["nowhere"])
+    assert told["results"][0] == ask("mempalace_get_drawer", drawer_id=there)
+    told = ask("mempalace_delete_drawers", drawer_ids=[*others, gone])
+    assert [one.get("deleted_ids") for one in told["results"]] == [[others[0]], [others[1]], None]
+    assert (told["count"], told["deleted"], told["errors"]) == (3, 2, 1)
     assert ask("mempalace_status")["total_drawers"] == 1
 
 
@@ -179,15 +183,17 @@ def test_drawers_of_a_source_are_shown_and_then_erased(ask: Ask, refused: Refuse
         file(ask, f"Drawer {number}.", source_file="/home/maya/notes.md")
     file(ask, "Mine.", source_file="/home/maya/other.md")
     shown = ask("mempalace_delete_by_source", source_file="/home/maya/notes.md")
-    assert (shown["dry_run"], shown["count"]) == (True, 3)
+    assert (shown["dry_run"], shown["match_count"]) == (True, 3)
+    assert shown["sample"] == [{"wing": "api", "room": "decisions"}] * 3
     assert ask("mempalace_status")["total_drawers"] == 4
     assert "/home/maya" not in str(ask("mempalace_list_drawers"))
-    assert ask("mempalace_delete_by_source", source_file="notes.md")["count"] == 3
+    assert ask("mempalace_delete_by_source", source_file="notes.md")["match_count"] == 3
     file(ask, "Theirs.", source_file="/home/omar/notes.md")
     told = refused("mempalace_delete_by_source", source_file="notes.md", dry_run=False)
     assert told["hint"] == "Give more of the path: maya/notes.md or omar/notes.md."
-    assert refused("mempalace_delete_by_source", source_file="/x/note.md")["hint"].startswith("Did you mean notes.md")
-    ask("mempalace_delete_by_source", source_file="maya/notes.md", dry_run=False)
+    told = ask("mempalace_delete_by_source", source_file="/x/note.md", dry_run=False)
+    assert (told["match_count"], told["deleted"], "Did you mean notes.md" in told["hint"]) == (0, 0, True)
+    assert ask("mempalace_delete_by_source", source_file="maya/notes.md", dry_run=False)["deleted"] == 3
     assert ask("mempalace_status")["total_drawers"] == 2
     id = file(ask, source_file="/home/maya/adr.md")["drawer_id"]
     host.bank.remove(id)

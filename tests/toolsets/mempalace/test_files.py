@@ -28,27 +28,30 @@ def test_sync_finds_drawers_that_lost_their_file(ask: Ask, refused: Refused, hos
     file(ask, "Of no file.")
     shown = ask("mempalace_sync")
     assert {row["drawer_id"] for row in shown["drawers"]} == {gone, web}
-    assert (shown["dry_run"], shown["removed"], shown["unchecked"]) == (True, 0, 2)
+    assert (shown["dry_run"], shown["removed_drawers"], shown["unchecked"]) == (True, 0, 2)
+    assert (shown["scanned"], shown["kept"], shown["missing"]) == (5, 1, 2)
     assert shown["missing_sources"] == [str(tmp_path / "gone.md")]
-    assert ask("mempalace_sync", dry_run=False, wing="web")["removed"] == 1
+    assert ask("mempalace_sync", dry_run=False, wing="web")["removed_drawers"] == 1
     assert ask("mempalace_status")["total_drawers"] == 5
-    assert ask("mempalace_sync", dry_run=False)["removed"] == 1
-    assert ask("mempalace_sync")["count"] == 0
+    assert ask("mempalace_sync", apply=True)["removed_drawers"] == 1
+    assert ask("mempalace_sync")["missing"] == 0
     [memory] = host.bank.list(include="removed", limit=1, place="web/notes")
     assert (memory.id, memory.reason) == (web, GONE), "so that mining brings it back"
     host.bank.restore(gone)
     assert ask("mempalace_get_drawer", drawer_id=gone)["content"] == "Gone."
     file(ask, "Odd.", source_file=str(tmp_path / ("x" * 300)))
     file(ask, "Gone.", source_file=str(tmp_path / "gone.md"))
-    assert (ask("mempalace_sync")["count"], ask("mempalace_sync")["unchecked"]) == (1, 3)
+    assert (ask("mempalace_sync")["missing"], ask("mempalace_sync")["unchecked"]) == (1, 3)
     file(ask, "Of a folder that is gone.", source_file=str(tmp_path / "drive" / "gone.md"))
-    assert (ask("mempalace_sync")["count"], ask("mempalace_sync")["unchecked"]) == (1, 4)
-    assert ask("mempalace_sync", project_dir=str(tmp_path))["count"] == 2
+    assert (ask("mempalace_sync")["missing"], ask("mempalace_sync")["unchecked"]) == (1, 4)
+    assert ask("mempalace_sync", project_dir=str(tmp_path))["missing"] == 2
     assert refused("mempalace_sync", project_dir="/etc")["violations"][0]["parameter"] == "project_dir"
     source = str(tmp_path / "many.md")
     host.bank.remember_many({"text": f"Line {n}.", "kind": "drawer", "source": source} for n in range(130))
-    for shown, more in ((ask("mempalace_delete_by_source", source_file=source), 30), (ask("mempalace_sync"), 31)):
-        assert (shown["count"], len(shown["drawers"]), shown["more"]) == (100 + more, 100, more)
+    shown = ask("mempalace_delete_by_source", source_file=source)
+    assert (shown["match_count"], len(shown["drawers"]), shown["more"]) == (130, 100, 30)
+    shown = ask("mempalace_sync")
+    assert (shown["missing"], len(shown["drawers"]), shown["more"]) == (131, 100, 31)
 
 
 @requirement("drawer.markdown")

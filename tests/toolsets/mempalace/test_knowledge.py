@@ -26,7 +26,11 @@ def test_facts_are_told_from_either_side(ask: Ask) -> None:
     row = next(row for row in told["facts"] if row["object"] == "billing")
     assert (row["valid_from"], row["valid_to"]) == ("2026-01-10", None)
     assert (row["current"], row["source_closet"]) == (True, "closet 3")
-    assert (told["count"], told["active_facts"], told["historical_facts"], told["future_facts"]) == (4, 2, 1, 1)
+    times = [[row["object"] for row in told[f"{when}_facts"]] for when in ("active", "historical", "future")]
+    assert (told["count"], times) == (4, [["billing", "Maya"], ["search"], ["Porto"]])
+    then = ask("mempalace_kg_query", entity="Maya", as_of="2024-06-01")
+    assert [row["object"] for row in then["active_facts"]] == ["search"]
+    assert (then["historical_facts"], then["future_facts"]) == ([], [])
     assert held(ask, "Maya", direction="incoming") == ["Maya"]
     assert held(ask, "Maya", direction="outgoing", as_of="2024-06-01") == ["search"]
     assert sorted(held(ask, "Maya", as_of="2026-01-10")) == ["Maya", "billing"]
@@ -76,7 +80,7 @@ def test_value_takes_anothers_place_at_one_moment(ask: Ask, host: Host) -> None:
     assert (told["ended"], told["valid_from"]) == ("2026-01-31", "2026-02-01"), (
         "its last day, and the first of the next"
     )
-    assert told["superseded"] == "Maya → works_with → Acme"
+    assert told["superseded"] == "Acme"
     assert {row["object"] for row in told["conflicts"]} == {"Club", "Gulls"}
     assert sorted(held(ask, "Maya", as_of="2026-01-31")) == ["Acme", "Club"]
     assert sorted(held(ask, "Maya", as_of="2026-02-01")) == ["Bolt", "Club"]
@@ -148,14 +152,14 @@ def test_invalid_questions_and_facts_are_refused(ask: Ask, refused: Refused) -> 
 
 
 @requirement("kg.timeline", "kg.own")
-def test_timeline_keeps_the_latest_and_facts_are_counted(ask: Ask, host: Host) -> None:
+def test_timeline_has_pages_and_facts_are_counted(ask: Ask, host: Host) -> None:
     for year in range(2000, 2012):
         add(ask, "Maya", "visited", f"Town {year}", valid_from=f"{year}-01-01")
     told = ask("mempalace_kg_timeline", entity="Maya", limit=3)
-    assert [row["object"] for row in told["timeline"]] == ["Town 2009", "Town 2010", "Town 2011"]
+    assert [row["object"] for row in told["timeline"]] == ["Town 2000", "Town 2001", "Town 2002"]
     assert (told["count"], told["total"], told["offset"], told["limit"]) == (3, 12, 0, 3)
     told = ask("mempalace_kg_timeline", limit=3, offset=10)
-    assert ([row["object"] for row in told["timeline"]], told["entity"]) == (["Town 2000", "Town 2001"], "all")
+    assert ([row["object"] for row in told["timeline"]], told["entity"]) == (["Town 2010", "Town 2011"], "all")
     assert ask("mempalace_kg_timeline", offset=99)["timeline"] == []
     add(ask, "Omar", "left", "Acme", valid_from="2020-01-01", valid_to="2021-01-01")
     assert ask("mempalace_kg_stats") == {
@@ -163,3 +167,21 @@ def test_timeline_keeps_the_latest_and_facts_are_counted(ask: Ask, host: Host) -
         "relationship_types": ["left", "visited"],
     }  # fmt: skip
     assert ask("mempalace_kg_stats", at=host.having(bank_name="other"))["triples"] == 0
+
+
+@requirement("kg.query")
+def test_facts_name_their_file_and_their_closet(ask: Ask) -> None:
+    add(ask, "Maya", "wrote", "adr", source_file="docs/adr.md", source_closet="closet 3")
+    add(ask, "Maya", "read", "adr", source_file="docs/adr.md")
+    told = {row["predicate"]: row for row in ask("mempalace_kg_query", entity="Maya")["facts"]}
+    assert (told["wrote"]["source_file"], told["wrote"]["source_closet"]) == ("docs/adr.md", "closet 3")
+    assert told["read"]["source_closet"] == "docs/adr.md"
+
+
+@requirement("kg.query")
+def test_fact_of_one_day_holds_on_that_day(ask: Ask) -> None:
+    add(ask, "Maya", "visited", "Porto", valid_from="2024-05-06", valid_to="2024-05-06")
+    row = ask("mempalace_kg_query", entity="Maya")["historical_facts"][0]
+    assert (row["valid_from"], row["valid_to"]) == ("2024-05-06", "2024-05-06")
+    days = {day: held(ask, "Maya", as_of=day) for day in ("2024-05-05", "2024-05-06", "2024-05-07")}
+    assert days == {"2024-05-05": [], "2024-05-06": ["Porto"], "2024-05-07": []}

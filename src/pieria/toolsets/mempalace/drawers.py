@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from pieria.bank import Bank
@@ -37,8 +38,8 @@ SPELLINGS = 100
 SOURCES = 5
 PUT_AWAY = ("archived", "invalid", "removed")
 """Statuses included when drawers are looked up by source, because erasing must reach them, too."""
-SHOWN = 100
-"""How many drawers a reply lists before they are erased."""
+SHOWN, SAMPLE = 100, 5
+"""How many drawers a reply lists before they are erased, and how many of their rooms."""
 PAGE = 1_000
 KIND, ROOM, GENERAL = "diary", "diary", "general"
 DAY = len("2026-01-31")
@@ -75,14 +76,7 @@ def get_drawer(call: Call, drawer_id: str) -> dict[str, Any]:
 
 
 def get_drawers(call: Call, drawer_ids: list[str]) -> dict[str, Any]:
-    bank = call.bank
-    wanted = dict.fromkeys(drawer_ids)
-    held = {id: bank.get(id) for id in wanted}
-    return {
-        "drawers": [_whole(memory) for memory in held.values() if memory is not None],
-        "missing": [id for id, memory in held.items() if memory is None],
-        "count": sum(memory is not None for memory in held.values()),
-    }
+    return _each(drawer_ids, lambda id: _whole(opened(call.bank, id)))
 
 
 def list_drawers(
@@ -159,26 +153,44 @@ def delete_drawer(call: Call, drawer_id: str) -> dict[str, Any]:
 
 
 def delete_drawers(call: Call, drawer_ids: list[str]) -> dict[str, Any]:
-    ids = [as_it_is(call.bank, id).id for id in dict.fromkeys(drawer_ids)]
-    return {"count": len(ids), **_erased(call.bank, ids)}
+    told = _each(drawer_ids, lambda id: {"drawer_id": id, **_erased(call.bank, [as_it_is(call.bank, id).id])})
+    return {**told, "deleted": told["count"] - told["errors"]}
+
+
+def _each(ids: list[str], act: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Return the reply for each different id, in order. An unknown id has an `error`, and the others go on."""
+    results, missing = list[dict[str, Any]](), list[str]()
+    for id in dict.fromkeys(ids):
+        try:
+            results.append(act(id))
+        except NotFoundError as problem:
+            if problem.resource != DRAWER:
+                raise
+            missing.append(id)
+            results.append({"drawer_id": id, "error": problem.message, "hint": problem.hint})
+    return {"results": results, "count": len(results), "errors": len(missing), "missing": missing}
 
 
 def delete_by_source(call: Call, source_file: str, dry_run: bool) -> dict[str, Any]:
     bank = call.bank
     wanted = source_file.strip()
     if not wanted:
-        raise InputError("source_file", "a source", source_file)
+        raise InputError("source_file", "a non-empty text", source_file)
     found = every(bank, source=source_of(bank, wanted), include=PUT_AWAY)
-    if not found:
-        raise NotFoundError("source", wanted, hint=_nearest_sources(bank, wanted))
     told = {
         "source_file": wanted,
         "dry_run": dry_run,
-        "count": len(found),
+        "match_count": len(found),
+        "closet_match_count": 0,
+        "sample": [{"wing": one.wing, "room": one.room} for one in found[:SAMPLE]],
         "drawers": [_row(each) for each in found[:SHOWN]],
         "more": max(0, len(found) - SHOWN),
+        "hint": None if found else f"No drawer came from it. {_nearest_sources(bank, wanted)}",
     }
-    return told if dry_run else {**told, **_erased(bank, [memory.id for memory in found])}
+    if dry_run:
+        return told
+    erased = _erased(bank, [memory.id for memory in found]) if found else {"closets_deleted": 0}
+    return {**told, "deleted": len(found), **erased}
 
 
 def rename_room(call: Call, wing: str, room: str, new_room: str, new_wing: str | None = None) -> dict[str, Any]:
@@ -329,13 +341,14 @@ def _row(memory: Memory) -> dict[str, Any]:
     }
 
 
-def diary_write(call: Call, agent_name: str, entry: str, topic: str) -> dict[str, Any]:
+def diary_write(call: Call, agent_name: str, entry: str, topic: str, wing: str | None = None) -> dict[str, Any]:
     agent = _agent(agent_name)
     about = name(topic, "topic")
+    within = name(wing, "wing") if wing and wing.strip() else _wing(agent)
     kept = call.bank.remember(
         entry,
         kind=KIND,
-        place=f"{_wing(agent)}/{ROOM}",
+        place=f"{within}/{ROOM}",
         author=agent,
         author_type="agent",
         entities=named(entry),
@@ -351,10 +364,11 @@ def diary_write(call: Call, agent_name: str, entry: str, topic: str) -> dict[str
     }
 
 
-def diary_read(call: Call, agent_name: str, last_n: int) -> dict[str, Any]:
+def diary_read(call: Call, agent_name: str, last_n: int, wing: str | None = None) -> dict[str, Any]:
     bank = call.bank
     agent = _agent(agent_name)
-    shelves = _shelves(agent)
+    within = place_filter(wing, None)
+    shelves = _shelves(agent) if within is None else [{"place": f"{within}/{ROOM}", "author": agent}]
     held = {entry.id: entry for shelf in shelves for entry in bank.list(limit=last_n, kinds=KIND, **shelf)}
     found = sorted(held.values(), key=lambda entry: (entry.at, entry.row), reverse=True)[:last_n]
     entries = [
@@ -382,9 +396,8 @@ def _shelves(agent: str) -> list[dict[str, Any]]:
 
 
 def _total(bank: Bank, shelves: list[dict[str, Any]]) -> int:
-    place, author = shelves
     on_each: int = sum(bank.count(kinds=KIND, **shelf) for shelf in shelves)
-    on_both: int = bank.count(kinds=KIND, **place, **author)
+    on_both: int = bank.count(kinds=KIND, **{**shelves[0], **shelves[1]}) if len(shelves) > 1 else 0
     return on_each - on_both
 
 

@@ -18,7 +18,7 @@ from pieria.record.link import Link, Place
 from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.words import HALLS, most_first, no_such_place, no_such_room, place, preview, split
+from pieria.toolsets.mempalace.words import HALLS, check_filter, most_first, no_such_place, no_such_room, place, preview, split
 
 RELATION = "tunnel"
 PREVIEW, PREVIEWS = 300, 3
@@ -312,6 +312,8 @@ def traverse(call: Call, start_room: str, max_hops: int) -> list[dict[str, Any]]
 
 
 def find_tunnels(call: Call, wing_a: str | None = None, wing_b: str | None = None) -> list[dict[str, Any]]:
+    for parameter, wing in (("wing_a", wing_a), ("wing_b", wing_b)):
+        check_filter(wing, parameter)
     palace = Palace(call.bank)
     wanted = {flat(wing) for wing in (wing_a, wing_b) if wing is not None and wing.strip()}
     found = []

@@ -125,20 +125,25 @@ def _line(text: str) -> str:
     return re.sub(r"([\\`*\[\]<>#|])", r"\\\1", " ".join(text.split()))
 
 
-def sync(call: Call, dry_run: bool, wing: str | None = None, project_dir: str | None = None) -> dict[str, Any]:
+def sync(
+    call: Call, dry_run: bool, apply: bool = False, wing: str | None = None, project_dir: str | None = None
+) -> dict[str, Any]:
     bank, place = call.bank, place_filter(wing, None)
     folder = call.host.paths.allowed(project_dir, "project_dir") if project_dir else None
     sources = bank.count(by="source", place=place)
     files = {source: _is_there(call, source, folder) for source in sources}
     missing = sorted(source for source, is_there in files.items() if is_there is False)
     gone = [memory for source in missing for memory in every(bank, place=place, source=source)]
+    dry_run = dry_run and not apply
+    scanned, unchecked = sum(sources.values()), sum(number for source, number in sources.items() if files[source] is None)
     told = {
         "dry_run": dry_run,
-        "sources": len(files),
+        "scanned": scanned,
+        "kept": scanned - unchecked - len(gone),
+        "missing": len(gone),
+        "unchecked": unchecked,
+        "removed_drawers": 0 if dry_run else sum(_taken_out(bank, memory) for memory in gone),
         "missing_sources": missing,
-        "unchecked": sum(number for source, number in sources.items() if files[source] is None),
-        "removed": 0 if dry_run else sum(_taken_out(bank, memory) for memory in gone),
-        "count": len(gone),
         "drawers": [
             {"drawer_id": one.id, "wing": one.wing, "room": one.room, "content_preview": preview(one.text)}
             for one in gone[:SHOWN]

@@ -77,9 +77,9 @@ def search(
     query, sanitized = _question(query)
     found = bank.recall(query, k=limit, **asked)
     hits = list(found)
-    near = [_told(hit, why=why) for hit in hits if max_distance is None or _distance(hit) <= max_distance]
+    near = [_told(hit, why=why) for hit in hits if not max_distance or _distance(hit) <= max_distance]
     filters = {
-        "wing": wing, "room": room, "hall": hall, "source_file": source_file, "since": since, "before": before,
+        "wing": wing, "room": room, "hall": hall, "source_file": source, "since": since, "before": before,
     }  # fmt: skip
     told = {
         "query": query,
@@ -135,6 +135,7 @@ def _told(hit: Any, *, why: bool) -> dict[str, Any]:
         "hall": hall_of(memory),
         "source_file": basename(memory.source) or "?",
         "filed_at": stamp(memory.at),
+        "created_at": stamp(memory.at),
         "added_by": memory.author,
         "similarity": round(_similarity(hit), DIGITS),
     }

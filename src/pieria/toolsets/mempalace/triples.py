@@ -14,6 +14,8 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import opened
 
 DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
+JOINED = "#"
+"""Between the file and the closet of a fact's source."""
 CANDIDATES = 5
 CONFLICTS = 20
 """How many conflicts a reply lists; `more_conflicts` counts the rest."""
@@ -40,20 +42,20 @@ def kg_query(call: Call, entity: str, direction: str, as_of: str | None = None) 
     known_as = _names_of(bank, name)
     rows = [
         {"direction": "outgoing" if folded(fact.subject) in known_as else "incoming", **_told(bank, fact)}
+        | {"when": _when(bank, fact)}
         for fact in found
     ]
     rows.sort(key=lambda row: row["direction"] == "incoming")
-    now = bank.clock()
-    return {
-        "entity": name,
-        "as_of": at,
-        "facts": rows,
-        "count": len(rows),
-        "active_facts": sum(row["current"] for row in rows),
-        "historical_facts": sum(is_over(fact.valid_until, now) for fact in found),
-        "future_facts": sum(is_to_come(fact.valid_from, now) for fact in found),
-        **told,
-    }
+    return {"entity": name, "as_of": at, "facts": rows, "count": len(rows), **_by_time(rows, at), **told}
+
+
+def _by_time(rows: list[dict[str, Any]], at: str | None) -> dict[str, list[dict[str, Any]]]:
+    """Return the facts that hold, held and will hold. With a moment, all facts found hold at that moment."""
+    times = {"active": list[dict[str, Any]](), "historical": list[dict[str, Any]](), "future": list[dict[str, Any]]()}
+    for row in rows:
+        when = row.pop("when")
+        times["active" if at is not None else when].append(row)
+    return {f"{when}_facts": facts for when, facts in times.items()}
 
 
 def kg_add(
@@ -64,6 +66,7 @@ def kg_add(
     valid_from: str | None = None,
     valid_to: str | None = None,
     source_closet: str | None = None,
+    source_file: str | None = None,
     source_drawer_id: str | None = None,
     supersede: bool = False,
 ) -> dict[str, Any]:
@@ -78,7 +81,7 @@ def kg_add(
         valid_from=valid_from or None,
         valid_until=valid_to or None,
         supersede=supersede,
-        source=(source_closet or "").strip() or None,
+        source=_source(source_closet, source_file),
         memory=drawer_id,
     )
     told = {
@@ -116,7 +119,7 @@ def kg_supersede(
     return {
         "triple_id": new.id,
         "fact": _sentence(new),
-        "superseded": _sentence(was),
+        "superseded": was.object,
         "superseded_id": was.id,
         # A value that was displaced for its whole time ends where it began.
         "ended": end_text(now.valid_until, bank.zone) if now else start_text(was.valid_from, bank.zone),
@@ -129,8 +132,7 @@ def kg_timeline(call: Call, limit: int, offset: int, entity: str | None = None) 
     bank = call.bank
     name = (entity or "").strip() or None
     every = bank.facts.timeline(name)
-    last = max(0, len(every) - offset)
-    shown = every[max(0, last - limit) : last]
+    shown = every[offset : offset + limit]
     return {
         "entity": name or "all",
         "timeline": [_told(bank, fact) for fact in shown],
@@ -153,20 +155,33 @@ def kg_stats(call: Call) -> dict[str, Any]:
     }
 
 
-def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
+def _when(bank: Bank, fact: Fact) -> str:
     now = bank.clock()
-    return {
+    if is_to_come(fact.valid_from, now):
+        return "future"
+    return "historical" if fact.ended or is_over(fact.valid_until, now) else "active"
+
+
+def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
+    file, _, closet = (fact.source or "").rpartition(JOINED)
+    told: dict[str, Any] = {
         "triple_id": fact.id,
         "subject": fact.subject,
         "predicate": fact.predicate,
         "object": fact.object,
         "valid_from": start_text(fact.valid_from, bank.zone),
         "valid_to": start_text(fact.valid_from, bank.zone) if fact.ended else end_text(fact.valid_until, bank.zone),
-        "current": not fact.ended and not is_to_come(fact.valid_from, now) and not is_over(fact.valid_until, now),
+        "current": _when(bank, fact) == "active",
         "confidence": 1.0 if fact.confidence is None else fact.confidence,
-        "source_closet": fact.source,
+        "source_closet": closet or None,
         "source_drawer_id": fact.source_memory,
     }
+    return {**told, "source_file": file} if file else told
+
+
+def _source(closet: str | None, file: str | None) -> str | None:
+    """Return both sources as one text; `_told` takes them apart."""
+    return JOINED.join(part.strip() for part in (file, closet) if part and part.strip()) or None
 
 
 def _others(known: dict[str, Fact], fact: Fact) -> list[Fact]:

@@ -123,12 +123,17 @@ def place(wing: str, room: str, wing_parameter: str = "wing", room_parameter: st
 def place_filter(wing: str | None, room: str | None) -> str | None:
     """Return the place filter, or None if both are blank. It accepts names that `name` would refuse."""
     wing, room = (wing or "").strip(), (room or "").strip()
-    for parameter, value in (("wing", wing), ("room", room)):
-        if "/" in value or (value == "*" and parameter == "wing"):
-            raise InputError(parameter, f"the name of a {parameter}", value)
+    check_filter(wing, "wing")
+    check_filter("" if room == "*" else room, "room")
     if room:
         return f"{wing or '*'}/{room}"
     return wing or None
+
+
+def check_filter(value: str | None, parameter: str) -> None:
+    """Raise `InputError` for a value that would reach other places than those of its name."""
+    if value and ("/" in value or value.strip() == "*"):
+        raise InputError(parameter, f"the name of a {parameter.partition('_')[0]}", value)
 
 
 def filed_within(since: str | None, before: str | None) -> dict[str, str | None]:
