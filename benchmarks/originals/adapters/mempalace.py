@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,7 @@ PARENTS = ("parent_drawer_id", "parent_entry_id")
 
 def pytest_sessionstart(session: Any) -> None:
     """Replace the tool functions after the conftest has moved the home, and before the tests import them."""
-    from mempalace import mcp_server
-
+    mcp_server: Any = import_module("mempalace.mcp_server")
     banks: dict[str, _Beside] = {}
     _read_our_graph(banks)
     for name, entry in mcp_server.TOOLS.items():
@@ -54,9 +54,8 @@ def _asking(tool: str, theirs: Callable[..., Any], server: Any, banks: dict[str,
 
 def _read_our_graph(banks: dict[str, _Beside]) -> None:
     """Let the tests that look into the graph after a call see our graph."""
-    from mempalace.knowledge_graph import KnowledgeGraph
-
-    theirs = KnowledgeGraph.query_entity
+    graphs: Any = import_module("mempalace.knowledge_graph").KnowledgeGraph
+    theirs = graphs.query_entity
 
     @wraps(theirs)
     def query(graph: Any, name: str, as_of: str | None = None, direction: str = "outgoing") -> Any:
@@ -66,14 +65,12 @@ def _read_our_graph(banks: dict[str, _Beside]) -> None:
         given = {"entity": name, "as_of": as_of, "direction": direction}
         return beside.ask("mempalace_kg_query", given, beside.graph)["facts"]
 
-    KnowledgeGraph.query_entity = query
+    graphs.query_entity = query
 
 
 def _graph_of(server: Any) -> Path | None:
-    try:
-        return Path(server._get_kg().db_path)
-    except Exception:
-        return None
+    path = getattr(server._get_kg(), "db_path", None)
+    return None if path is None else Path(path)
 
 
 class _Beside:

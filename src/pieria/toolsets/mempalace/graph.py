@@ -18,7 +18,16 @@ from pieria.record.link import Link, Place
 from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.words import HALLS, check_filter, most_first, no_such_place, no_such_room, place, preview, split
+from pieria.toolsets.mempalace.words import (
+    HALLS,
+    check_filter,
+    most_first,
+    no_such_place,
+    no_such_room,
+    place,
+    preview,
+    split,
+)
 
 RELATION = "tunnel"
 PREVIEW, PREVIEWS = 300, 3

@@ -135,7 +135,8 @@ def sync(
     missing = sorted(source for source, is_there in files.items() if is_there is False)
     gone = [memory for source in missing for memory in every(bank, place=place, source=source)]
     dry_run = dry_run and not apply
-    scanned, unchecked = sum(sources.values()), sum(number for source, number in sources.items() if files[source] is None)
+    scanned = sum(sources.values())
+    unchecked = sum(number for source, number in sources.items() if files[source] is None)
     told = {
         "dry_run": dry_run,
         "scanned": scanned,
