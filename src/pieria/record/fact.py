@@ -201,3 +201,14 @@ def fact_of(row: FactRow, known_from: datetime) -> Fact:
         ended=row.ended,
         reason=row.reason,
     )
+
+
+def joined_source(file: str | None, part: str | None) -> str | None:
+    """Return a fact's source for a file and the part of it that states the fact; either may be missing."""
+    return "#".join(each.strip() for each in (file, part) if each and each.strip()) or None
+
+
+def source_parts(source: str | None) -> tuple[str | None, str | None]:
+    """Return the file and the part of a source. A source of one piece is a part."""
+    file, _, part = (source or "").rpartition("#")
+    return file or None, part or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -80,3 +81,8 @@ def row_of(link: Link) -> LinkRow:
 def Place(spelling: str) -> End:
     """Return a place as the end of a link, for any argument that accepts a place: `Place("billing/decisions")`."""
     return End("place", place(spelling))
+
+
+def tunnel_id_of(one: str, other: str) -> str:
+    """Return the id of a tunnel between two places, independent of its direction. MemPalace uses the same."""
+    return hashlib.sha256("↔".join(sorted((one, other))).encode()).hexdigest()[:16]

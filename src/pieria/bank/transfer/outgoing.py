@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,10 @@ from pieria.bank.core import EVERYTHING
 from pieria.bank.scratchpad import COLLECTION, session_of
 from pieria.errors import InputError
 from pieria.record.fact import Fact, FactQuery
-from pieria.record.link import Link
+from pieria.record.link import End, Link
 from pieria.record.memory import STATEMENT, Memory
 from pieria.record.privacy import cut_private
-from pieria.record.time import micros
+from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.files import storage_error
 from pieria.transfer.file import given_path
@@ -57,6 +57,11 @@ class Snapshot:
         """Return the time of the export."""
         return self._core.clock()
 
+    @property
+    def zone(self) -> tzinfo:
+        """Return the zone of the bank's days."""
+        return self._core.zone
+
     def memories(self) -> Iterator[tuple[Memory, Usage]]:
         """Yield every memory with its usage, oldest first: archived and expired ones too, statements of facts not."""
         total = sum(self._reader.count(self._filter()).values())
@@ -72,14 +77,19 @@ class Snapshot:
                 self._progress(min(self.counts["memories"], total), total)
 
     def facts(self, *, mentions: bool = False) -> Iterator[Fact]:
-        """Yield every fact that was not removed, ended validity included; with `mentions` also those about a memory."""
+        """Yield every fact that was not removed, ended validity included; with `mentions` also those about a memory.
+
+        `known_from` is the time at which its origin stated it.
+        """
         for ids in self._ids():
             query = FactQuery(memories=tuple(ids))
+            held = self._reader.states(ids)
+            stated = {id: moment(one.state.at) for id, one in held.items() if one.state.kind == STATEMENT}
             for fact in self._reader.facts(query, self._filter()):
                 if mentions or fact.subject != fact.memory:
                     self.counts["facts"] += 1
                     yield replace(
-                        fact, subject=_cut(fact.subject), object=_cut(fact.object),
+                        fact, known_from=stated.get(fact.id, fact.known_from), subject=_cut(fact.subject), object=_cut(fact.object),
                         source=None if fact.source is None else _cut(fact.source),
                     )  # fmt: skip
 
@@ -89,6 +99,9 @@ class Snapshot:
             for tie in self._ties(set(ids)):
                 self.counts["links"] += counted
                 yield tie
+        for link in self._between_places():
+            self.counts["links"] += counted
+            yield _public_link(link)
 
     def entries(self) -> Iterator[tuple[str | None, dict[str, Any]]]:
         """Yield the entries of all scratchpads with their session, without private parts."""
@@ -102,16 +115,22 @@ class Snapshot:
             self.left[reason] += count
 
     def _ties(self, here: set[str]) -> Iterator[Link]:
-        from pieria.record.link import End
-
         found = self._reader.links([End("memory", id) for id in sorted(here)])
         mine = [link for link in found if not link.ended and _owner(link) in here]
         ends = {end.name for link in mine for end in (link.source, link.target) if end.what == "memory"}
         seen = self._reader.states(ends, self._filter())
         for link in mine:
             if all(end.what == "place" or end.name in seen for end in (link.source, link.target)):
-                meta = {name: value for name, value in link.meta.items() if name != DIGEST}
-                yield replace(link, label=None if link.label is None else _cut(link.label), meta=_public_json(meta))
+                yield _public_link(link)
+
+    def _between_places(self) -> list[Link]:
+        """Return the links between two places that hold memories: they belong to no page."""
+        places = self._reader.count(self._filter(), by="place")
+        found = self._reader.links([End("place", name) for name in sorted(places) if name]) if places else []
+        both = {link.id: link for link in found if {link.source.what, link.target.what} == {"place"}}
+        return [
+            link for link in both.values() if {link.source.name, link.target.name} <= places.keys() and not link.ended
+        ]
 
     def _pages(self) -> Iterator[list[Memory]]:
         after: tuple[float, int] | None = None
@@ -188,6 +207,11 @@ def _public(memory: Memory) -> Memory:
         body=_public_json(memory.body),
         meta=_public_json(meta),
     )
+
+
+def _public_link(link: Link) -> Link:
+    meta = {name: value for name, value in link.meta.items() if name != DIGEST}
+    return replace(link, label=None if link.label is None else _cut(link.label), meta=_public_json(meta))
 
 
 def _public_json(values: Mapping[str, Any]) -> dict[str, Any]:

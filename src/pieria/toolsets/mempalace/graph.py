@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.bank.places import PlaceSummary
 from pieria.errors import InputError, NotFoundError
-from pieria.record.link import Link, Place
+from pieria.record.link import Link, Place, tunnel_id_of
 from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
@@ -49,7 +48,7 @@ class Tunnel:
 
     @property
     def id(self) -> str:
-        return str(self.link.meta.get(ID) or recipe(self.link.source.name, self.link.target.name))
+        return str(self.link.meta.get(ID) or tunnel_id_of(self.link.source.name, self.link.target.name))
 
     @property
     def places(self) -> tuple[str, str]:
@@ -113,7 +112,7 @@ def create_tunnel(
     if before is not None and before.places != ends:
         # The existing tunnel leads the other way.
         given = dict(zip(given, reversed(given.values()), strict=True))
-    meta: dict[str, Any] = {ID: _unlike(recipe(*ends), {each.id for each in every})}
+    meta: dict[str, Any] = {ID: _unlike(tunnel_id_of(*ends), {each.id for each in every})}
     if before is not None:
         meta = {
             **before.link.meta,
@@ -177,11 +176,6 @@ def tunnels(bank: Bank, rooms: Collection[str]) -> Iterator[Tunnel]:
 def flat(wing: str) -> str:
     """Return a wing's name for comparison, without differences of spelling."""
     return wing.strip().casefold().replace(" ", "_").replace("-", "_")
-
-
-def recipe(one: str, other: str) -> str:
-    """Return the id of a tunnel, independent of its direction."""
-    return hashlib.sha256("↔".join(sorted((one, other))).encode()).hexdigest()[:16]
 
 
 def _unlike(id: str, taken: Collection[str]) -> str:

@@ -8,14 +8,12 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.record.days import end_text, start_text
-from pieria.record.fact import Fact, folded
+from pieria.record.fact import Fact, folded, joined_source, source_parts
 from pieria.record.time import is_over, is_to_come
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import opened
 
 DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
-JOINED = "#"
-"""Between the file and the closet of a fact's source."""
 CANDIDATES = 5
 CONFLICTS = 20
 """How many conflicts a reply lists; `more_conflicts` counts the rest."""
@@ -81,7 +79,7 @@ def kg_add(
         valid_from=valid_from or None,
         valid_until=valid_to or None,
         supersede=supersede,
-        source=_source(source_closet, source_file),
+        source=joined_source(source_file, source_closet),
         memory=drawer_id,
     )
     told = {
@@ -163,7 +161,7 @@ def _when(bank: Bank, fact: Fact) -> str:
 
 
 def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
-    file, _, closet = (fact.source or "").rpartition(JOINED)
+    file, closet = source_parts(fact.source)
     told: dict[str, Any] = {
         "triple_id": fact.id,
         "subject": fact.subject,
@@ -173,15 +171,10 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
         "valid_to": start_text(fact.valid_from, bank.zone) if fact.ended else end_text(fact.valid_until, bank.zone),
         "current": _when(bank, fact) == "active",
         "confidence": 1.0 if fact.confidence is None else fact.confidence,
-        "source_closet": closet or None,
+        "source_closet": closet,
         "source_drawer_id": fact.source_memory,
     }
     return {**told, "source_file": file} if file else told
-
-
-def _source(closet: str | None, file: str | None) -> str | None:
-    """Return both sources as one text; `_told` takes them apart."""
-    return JOINED.join(part.strip() for part in (file, closet) if part and part.strip()) or None
 
 
 def _others(known: dict[str, Fact], fact: Fact) -> list[Fact]:
