@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -21,6 +22,7 @@ from pieria.exporters import export_to
 from pieria.importers import import_from
 
 DRAWERS, ENTRIES, FACTS, TUNNELS, LONG = 220, 24, 150, 12, 3_000
+CHROMA = ("collections", "segments", "max_seq_id", "embeddings", "embedding_metadata")
 PARTS = ("wing", "room", "source_file", "added_by", "filed_at", "hall", "agent", "topic")
 
 
@@ -124,6 +126,19 @@ def contents(server: Any, palace: Path) -> dict[str, set[tuple[Any, ...]]]:
     return {"drawers": drawers, "facts": facts, "tunnels": tunnels}
 
 
+def dump(base: Path, tables: tuple[str, ...], target: Path) -> None:
+    """Write tables with their rows as SQL, which a repository can hold."""
+    with closing(sqlite3.connect(base)) as connection, target.open("w", encoding="utf-8") as file:
+        for table in tables:
+            [[made]] = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,))
+            file.write(f"{made};\n")
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            quoted = " || ', ' || ".join(f"quote({column})" for column in columns)
+            names = ", ".join(columns)
+            for (row,) in connection.execute(f"SELECT {quoted} FROM {table} ORDER BY rowid"):  # noqa: S608
+                file.write(f"INSERT INTO {table} ({names}) VALUES ({row});\n")  # noqa: S608
+
+
 def open_palace(palace: Path) -> Any:
     """Return MemPalace's server for this palace, in this process."""
     os.environ["MEMPALACE_PALACE_PATH"] = str(palace)
@@ -176,10 +191,14 @@ def _say(line: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--make", type=Path, metavar="FOLDER", help="Only make a small palace here.")
+    parser.add_argument("--make", type=Path, metavar="FOLDER", help="Only write a small palace as SQL here.")
     given = parser.parse_args()
     if given.make is not None:
-        make(given.make, drawers=21, entries=6, facts=20, tunnels=4)
+        with TemporaryDirectory() as folder:
+            palace = make(Path(folder), drawers=21, entries=6, facts=20, tunnels=4)
+            dump(palace / "chroma.sqlite3", CHROMA, given.make / "chroma.sql")
+            dump(palace / "knowledge_graph.sqlite3", ("entities", "triples"), given.make / "knowledge_graph.sql")
+            shutil.copyfile(palace.parent / "tunnels.json", given.make / "tunnels.json")
         return 0
     with TemporaryDirectory() as folder:
         return 1 if travel(Path(folder)) else 0

@@ -89,7 +89,8 @@ class Snapshot:
                 if mentions or fact.subject != fact.memory:
                     self.counts["facts"] += 1
                     yield replace(
-                        fact, known_from=stated.get(fact.id, fact.known_from), subject=_cut(fact.subject), object=_cut(fact.object),
+                        fact, known_from=stated.get(fact.id, fact.known_from),
+                        subject=_cut(fact.subject), object=_cut(fact.object),
                         source=None if fact.source is None else _cut(fact.source),
                     )  # fmt: skip
 
