@@ -12,7 +12,7 @@ LISBON = "Maya lives in Lisbon."
 READ: dict[str, Do] = {
     "pieria": lambda ask, id: ask("get", id=id)["text"],
     "mempalace": lambda ask, id: ask("mempalace_get_drawer", drawer_id=id)["content"],
-    "mempalace, several": lambda ask, id: ask("mempalace_get_drawers", drawer_ids=[id])["drawers"][0]["content"],
+    "mempalace, several": lambda ask, id: ask("mempalace_get_drawers", drawer_ids=[id])["results"][0]["content"],
     "mnemex": lambda ask, id: ask("open_memories", memory_ids=id)["memories"][0]["content"],
     "open-mem": lambda ask, id: ask("mem-get", ids=[id])["data"]["observations"][0]["narrative"],
 }

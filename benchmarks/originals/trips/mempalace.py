@@ -1,6 +1,6 @@
 """Carries a palace here and back: drawers, a mined file, diaries, facts and tunnels, made by MemPalace's own tools.
 
-MemPalace's embedder would be downloaded; a hash of words stands in for it.
+MemPalace's embedder would be downloaded; a hash of words replaces it.
 """
 
 from __future__ import annotations

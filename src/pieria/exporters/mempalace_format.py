@@ -1,4 +1,4 @@
-"""MemPalace: a folder from which its `repair --mode from-sqlite` makes a palace, with facts and tunnels beside it.
+"""MemPalace: a folder that its `repair --mode from-sqlite` turns into a palace, with facts and tunnels beside it.
 
 The rows have the tables of Chroma's SQLite file. Chroma makes the rest of that file, and the vectors, in the repair.
 """
@@ -135,7 +135,7 @@ def _local(moment: datetime) -> datetime:
 
 
 def _chunks(id: str, text: str, meta: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield a short text whole, and a long one in pieces of which MemPalace knows the drawer."""
+    """Yield a short text whole, and a long one in pieces that name their drawer."""
     if len(text) <= CHUNK:
         yield id, text, meta
         return

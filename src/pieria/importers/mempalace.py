@@ -209,7 +209,7 @@ def _semicolons(value: object) -> object:
 
 
 def _local(value: object) -> datetime | None:
-    """Return a time. MemPalace writes the time of its machine without a zone; this machine's zone stands in."""
+    """Return a time. MemPalace writes the time of its machine without a zone; this machine's zone replaces it."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
         return None if moment is None else instant(moment.astimezone(), "filed_at")
