@@ -19,6 +19,7 @@ PART = 1 << 20
 UNFINISHED = "a last line that is still being written"
 _MARK = b"\xef\xbb\xbf"
 _SHAPES = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|"', re.DOTALL)
+_BLANK = re.compile(rb"\s*+")
 _SCALAR = re.compile(rb"[^\s,\[\]{}]+")
 
 
@@ -214,12 +215,12 @@ class _Elements:
     def _next(self) -> bytes:
         """Return the next character that is not blank; nothing at the end."""
         while True:
-            rest = self._held[self._at : self._at + PART].lstrip()
-            if rest:
-                self._at += min(PART, len(self._held) - self._at) - len(rest)
-                return rest[:1]
-            self._at = min(len(self._held), self._at + PART)
-            if self._at == len(self._held) and not self._more():
+            blank = _BLANK.match(self._held, self._at)
+            assert blank is not None
+            self._at = blank.end()
+            if self._at < len(self._held):
+                return self._held[self._at : self._at + 1]
+            if not self._more():
                 return b""
 
     def _more(self) -> bool:
