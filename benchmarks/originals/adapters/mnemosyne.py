@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from sqlite3 import connect
 from tempfile import gettempdir, mkdtemp
 from typing import Any
 
@@ -20,6 +19,8 @@ from pieria.workspace import Workspace
 
 PREFIX = "mnemosyne_"
 RENAMED = {"mnemosyne_stats": "mnemosyne_get_stats"}
+BEAM = import_module("mnemosyne.core.beam").BeamMemory
+"""The original's own class, for its tables."""
 
 
 class Tools:
@@ -45,7 +46,7 @@ class Tools:
 
 
 class Memory(Tools):
-    """Stands for `BeamMemory` and `Mnemosyne`."""
+    """Replaces `BeamMemory` and `Mnemosyne`."""
 
     def __init__(
         self,
@@ -70,9 +71,7 @@ class Memory(Tools):
     def conn(self) -> Any:
         """Return a connection to the original's own tables, which some tests fill: our toolset does not see them."""
         if self._conn is None:
-            path = Path(mkdtemp()) / "original.db"
-            import_module("mnemosyne.core.beam").init_beam(path)
-            self._conn = connect(path)
+            self._conn = BEAM(session_id="original", db_path=Path(mkdtemp()) / "original.db").conn
         return self._conn
 
     @property

@@ -55,7 +55,7 @@ def understand(tool: Tool, arguments: object) -> tuple[Arguments, list[str]]:
     try:
         given = validated(tool, {name: value for name, value in read.items() if name not in left})
     except InputError:
-        # A call that fails anyway is told about all of its unknown options.
+        # The error of a call that fails anyway names all of its unknown options.
         validated(tool, read)
         raise
     return given, [f"{name[:100]}: {tool.name} has no such option, and left it out." for name in left]

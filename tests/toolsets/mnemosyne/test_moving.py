@@ -72,6 +72,24 @@ def test_import_into_no_bank_is_cancelled_before_it_makes_one(ask: Ask, host: Ho
     assert not host.banks.has("fresh")
 
 
+@requirement("export.original", "import.original")
+def test_json_export_has_the_form_of_the_original(ask: Ask, refused: Refused, host: Host, tmp_path: Path) -> None:
+    ask("mnemosyne_remember", content="Maya works on billing.", importance=0.8)
+    ask("mnemosyne_triple_add", subject="Maya", predicate="leads", object="search")
+    ask("mnemosyne_scratchpad_write", content="One.")
+    for _ in range(2):
+        told = ask("mnemosyne_export", output_path="out.json")
+    assert (told["format"], told["working_memory_count"], told["triples_count"], told["scratchpad_count"]) == (
+        "mnemosyne", 1, 1, 1,
+    )  # fmt: skip
+    assert json.loads((tmp_path / "out.json").read_text())["working_memory"][0]["content"] == "Maya works on billing."
+    fresh = host.having(bank_name="fresh")
+    stats = ask("mnemosyne_import", at=fresh, input_path="out.json")["stats"]
+    assert stats["beam"]["working_memory"]["inserted"] == stats["triples"]["inserted"] == 1
+    (tmp_path / "mine.json").write_text("{}")
+    assert refused("mnemosyne_export", output_path="mine.json")["error"]["code"] == "invalid_input"
+
+
 @requirement("export.whole", "paths.confined")
 def test_export_replaces_only_an_export(ask: Ask, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / ".bashrc").write_text("alias ll='ls -l'")

@@ -8,6 +8,8 @@ import pytest
 from tests.models.scripted import Scripted
 from tests.toolsets.conftest import Ask, HandClock, Host, Refused, requirement
 
+from pieria.toolsets.mnemosyne.memories import _is_tied
+
 TEXT = "Maya works on billing."
 
 
@@ -256,3 +258,35 @@ def test_model_extracts_in_a_job_that_the_reply_names(ask: Ask, host: Host) -> N
     assert dict(host.bank.jobs.worker().run(once=True)) == {"done": 1}
     [row] = ask("mnemosyne_triple_query", subject="Maya")["results"]
     assert (row["object"], row["memory_id"]) == ("billing", told["memory_id"])
+
+
+@requirement("remember.metadata")
+def test_metadata_and_veracity_come_along_and_bank_is_another(ask: Ask, refused: Refused, host: Host) -> None:
+    other = host.having(bank_name="other")
+    other.bank.remember("Elsewhere.")
+    asked = {"content": "Maya likes tea.", "metadata": {"ticket": 7}, "veracity": "tool", "bank": "other"}
+    told = ask("mnemosyne_remember", **asked, force=True)
+    assert (told["bank"], told["veracity"], len(told["warnings"])) == ("other", "tool", 1)
+    kept = other.bank.get(told["memory_id"])
+    assert kept is not None and (kept.meta["ticket"], kept.trust) == (7, other.bank.remember("Plain.").trust)
+    assert ask("mnemosyne_recall", query="tea", bank="other")["results"][0]["veracity"] == "tool"
+    again = ask("mnemosyne_remember", **{**asked, "veracity": "stated"})
+    assert again["duplicate"] and again["warnings"][0].startswith("metadata: it was remembered before")
+    odd = ask("mnemosyne_remember", content="Odd.", veracity="sworn")
+    assert (odd["veracity"], odd["warnings"][0][:9]) == ("unknown", "veracity:")
+    assert refused("mnemosyne_remember", content="x", bank="nowhere")["error"]["code"] == "not_found"
+
+
+@requirement("recall.tied")
+@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
+def test_hits_beside_the_point_are_left_out_if_others_are_not(ask: Ask, host: Host) -> None:
+    assert [_is_tied(why) for why in ({"dense": 0.1, "lexical": 0.5}, {"dense": 0.2}, {"dense": 0.1, "when": 1.0})] == [
+        False, True, True,
+    ]  # fmt: skip
+    assert (_is_tied({"lexical": 0.5, "recency": 1.0}), _is_tied({"recency": 1.0})) == (True, False)
+    ask("mnemosyne_remember", content="The database adapter waits 30 seconds for replicas.")
+    ask("mnemosyne_remember", content="Orchid dashboards are based on adaptive water data.")
+    assert host.bank.sync(20)
+    reply = ask("mnemosyne_recall", query="database adapter")
+    assert (reply["count"], reply["warnings"][0][:13]) == (1, "query: 1 more")
+    assert ask("mnemosyne_recall", query="Zwxq")["count"] == 2, "the nearest, if nothing is tied to the question"

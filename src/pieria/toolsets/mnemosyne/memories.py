@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pieria.bank import Bank
@@ -37,6 +38,24 @@ Importance alone finds nothing, and vectors may be missing.
 """
 PARTS = {"dense_score": "dense", "fts_score": "lexical"}
 DIGITS = 6
+ANYWAY = frozenset(
+    (
+        "dense",
+        "window",
+        "lexical",
+        "session",
+        "importance",
+        "recency",
+        "usage",
+        "validity",
+        "thin",
+        "strength",
+        "spread",
+    )
+)
+"""Features that hits beside the point have, too. Any other one ties a hit to the question."""
+NEAR = 0.2
+"""Least similarity of vectors that ties a hit to the question."""
 STORE = "triples"
 MOST = 200
 """How many triples a reply lists; `truncated` says if there are more."""
@@ -206,7 +225,12 @@ def recall(
         policy="hybrid" if weights is None else "weighted",
         weights=None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
     )
-    results = [_found(call, hit, why=why, parts=why or weights is not None) for hit in found]
+    # Where nothing is tied to the question, which may be in another language, the nearest are still worth a look.
+    tied = [hit for hit in found if weights is not None or _is_tied(hit.why)] or list(found)
+    results = [_found(call, hit, why=why, parts=why or weights is not None) for hit in tied]
+    if len(tied) < len(found):
+        left = len(found) - len(tied)
+        warnings.append(f"query: {left} more have neither a word nor the meaning in common with it, and are left out.")
     embedding = found.plan.get("embedding", {})
     return {
         "status": "ok",
@@ -218,6 +242,16 @@ def recall(
         "warnings": [*warnings, *_warnings(query, embedding, weights), *doubts(found)],
         **here(call, held),
     }
+
+
+def _is_tied(why: Mapping[str, float]) -> bool:
+    """Return whether a hit has a word, a name, a time or the meaning in common with the question.
+
+    Without a vector of the memory, part of a word is enough.
+    """
+    if why.get("dense", 0.0) >= NEAR or not ANYWAY.issuperset(why):
+        return True
+    return "dense" not in why and "lexical" in why
 
 
 def _found(call: Call, hit: Any, *, why: bool, parts: bool) -> dict[str, Any]:
