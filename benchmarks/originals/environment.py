@@ -40,6 +40,15 @@ class Original:
         return f"{self.package}{self.extras}=={self.version}"
 
 
+CORTEXGRAPH_TESTS = tuple(
+    f"tests/{name}.py"
+    for name in (
+        "contract/test_analyze_message_api", "integration/activation/test_analyze_message_tool", "test_issue_97",
+        "test_search_unified", "test_tools_graph_operations", "test_tools_memory_management",
+    )
+)  # fmt: skip
+"""The files that test its tools."""
+
 ORIGINALS = {
     one.name: one
     for one in (
@@ -59,8 +68,8 @@ ORIGINALS = {
             "cortexgraph",
             "cortexgraph",
             "1.2.1",
-            ("tests",),
-            requirements=("pytest", "pytest-asyncio"),
+            CORTEXGRAPH_TESTS,
+            requirements=("mcp<2", "pytest", "pytest-asyncio"),
             plugins=("pytest_asyncio",),
         ),
         Original("mempalace", "mempalace", "3.11.0", ("tests",)),

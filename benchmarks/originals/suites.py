@@ -74,7 +74,8 @@ def _outcomes(environment: Environment, *, adapted: bool) -> list[Outcome]:
     with TemporaryDirectory() as folder:
         found = Path(folder) / "outcomes.jsonl"
         run = environment.run(
-            ["-m", "pytest", "-q", *loaded, "--outcomes", str(found), *original.tests], timeout=LONGEST_RUN
+            ["-m", "pytest", "-q", "-o", "addopts=", *loaded, "--outcomes", str(found), *original.tests],
+            timeout=LONGEST_RUN,
         )
         if not found.exists():
             raise RuntimeError(f"pytest wrote no outcome: {(run.stdout + run.stderr)[-2000:]}")

@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from pieria.sessions.session import Session
     from pieria.store.protocol import Progress
 
+LOOKING = 1.0
+"""Most seconds of a recall for changed notes of the vault; half of a shorter deadline."""
+
 
 class Bank(BankReads):
     """One isolated memory of an agent, a user or a project, with all its verbs.
@@ -120,6 +123,13 @@ class Bank(BankReads):
         from pieria.bank.vault.verbs import Vault
 
         return Vault(self, self._vault_at)
+
+    def _look(self, deadline_ms: int | None) -> str | None:
+        if self._vault_at.root is None:
+            return None
+        # Recall refuses a deadline of another type.
+        seconds = min(LOOKING, max(0, deadline_ms) / 2_000) if isinstance(deadline_ms, int) else LOOKING
+        return self.vault.look(seconds=seconds, begins=False)
 
     @cached_property
     def graph(self) -> BankGraph:

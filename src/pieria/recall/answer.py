@@ -7,7 +7,7 @@ memories, and what was left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -82,6 +82,10 @@ class Recall(Sequence[Hit]):
     def is_doubtful(self) -> bool:
         """Return whether the answer is more likely absent than present."""
         return self.confidence < LIKELY
+
+    def without(self, part: str, reason: str) -> Recall:
+        """Return this recall with a note in its plan that a part was left out."""
+        return replace(self, plan={**self.plan, "left_out": {**self.plan.get("left_out", {}), part: reason}})
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -77,18 +77,19 @@ class Folder:
             found.unseen[path.removesuffix("/") or "."] = f"cannot be looked into ({problem.strerror})"
             return
         for entry in entries:
-            named = path + entry.name
-            if entry.name.startswith("."):
+            name = entry.name
+            if name.startswith("."):
                 continue
-            if not _is_text(entry.name):
-                spelt = named.encode("utf-8", "replace").decode()
+            if not (name.isascii() or _is_text(name)):
+                spelt = (path + name).encode("utf-8", "replace").decode()
                 found.unseen[spelt] = "its name is not UTF-8"
-            elif entry.is_symlink():
-                found.left[LINKS] += entry.name.lower().endswith(ENDING) or entry.is_dir()
+            elif entry.is_file(follow_symlinks=False):
+                if name.endswith(ENDING) or name.lower().endswith(ENDING):
+                    self._note(entry, path + name, found)
             elif entry.is_dir(follow_symlinks=False):
-                self._look(Path(entry.path), f"{named}/", found)
-            elif entry.name.lower().endswith(ENDING) and entry.is_file(follow_symlinks=False):
-                self._note(entry, named, found)
+                self._look(Path(entry.path), f"{path}{name}/", found)
+            elif entry.is_symlink():
+                found.left[LINKS] += name.lower().endswith(ENDING) or entry.is_dir()
 
     def _note(self, entry: os.DirEntry[str], path: str, found: Scan) -> None:
         try:

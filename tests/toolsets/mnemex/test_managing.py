@@ -173,3 +173,21 @@ def test_cluster_outlives_new_memories_and_is_linked(ask: Ask, refused: Refused,
     assert (told["merged_memory"]["content"], told["archived_ids"]) == ("Deploys: Friday, noon.", ids)
     ask("forget_memory", memory_id=ids[1], erase=True)
     assert refused("consolidate_memories", cluster_id=cluster["id"])["code"] == "not_found"
+
+
+@requirement("consolidate.every")
+def test_every_similar_cluster_is_shown_linked_and_merged(ask: Ask, saved: Saved, refused: Refused) -> None:
+    texts = ("The deploy runs every Friday at noon.", "The deploy runs every Friday at noon!", "Tea is in the kitchen.")
+    ids = [saved(text) for text in texts]
+    shown = ask("consolidate_memories", auto_detect=True)
+    assert (shown["mode"], shown["candidates_found"], shown["showing"]) == ("auto_detect_preview", 1, 1)
+    assert {one["id"] for one in shown["previews"][0]["original_memories"]} == set(ids[:2])
+    linked = ask("consolidate_memories", auto_detect=True, mode="link")
+    assert (linked["linked_clusters"], linked["total_relations_created"]) == (
+        1,
+        linked["results"][0]["relations_created"],
+    )
+    merged = ask("consolidate_memories", auto_detect=True, mode="apply")
+    assert (merged["consolidated_clusters"], merged["total_memories_saved"]) == (1, 1)
+    assert ask("consolidate_memories", auto_detect=True)["candidates_found"] == 0
+    assert refused("consolidate_memories")["code"] == "invalid_input"

@@ -126,22 +126,44 @@ def test_unified_search_gives_text_and_values(host: Host, saved: Saved) -> None:
     assert (nothing.text, nothing.value["count"]) == ("No results found.", 0)
 
 
+@requirement("unified.live")
 @pytest.mark.parametrize("settings", [{"vault": "vault"}])
-def test_unsynced_vault_is_reported_and_its_note_told_once(ask: Ask, host: Host) -> None:
-    def warnings(**more: Any) -> str:
-        return str(ask("search_unified", query="who is ralph?", **more).get("warnings"))
+def test_unified_search_follows_the_vault(ask: Ask, host: Host, clock: HandClock) -> None:
+    def found(**more: Any) -> list[tuple[str | None, str]]:
+        clock.move(seconds=2)
+        reply = ask("search_unified", query="who runs billing?", **more)
+        warned.append(str(reply.get("warnings", "")))
+        return [(one["path"], one["content"].partition("\n")[0]) for one in reply["results"]]
 
+    warned: list[str] = []
+    assert (found(), "does not exist" in warned[-1]) == ([], True)
+    Path("vault/People").mkdir(parents=True)
+    note = Path("vault/People/Ralph.md")
+    note.write_text("Ralph runs billing.")
+    assert (found(), "vault" in warned[-1].lower()) == ([("People/Ralph.md", "Ralph runs billing.")], False)
+    note.write_text("Maya runs billing now.")
+    assert found() == [("People/Ralph.md", "Maya runs billing now.")]
+    assert found(ltm_weight=0) == []
+    note.unlink()
+    assert (found(), host.bank.vault.paths()) == ([], {})
+
+
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
+def test_note_of_the_original_is_found_once_with_its_path(ask: Ask, host: Host, clock: HandClock) -> None:
     meta = {"imported_from": "mnemex", "promoted_to": "STM/ralph.md"}
     host.bank.remember("Ralph runs billing.", id="mem-1", meta=meta)
-    assert "does not exist" in warnings()
     note = Path("vault/STM/ralph.md")
     note.parent.mkdir(parents=True)
     note.write_text("---\nstm_id: mem-1\n---\n# ralph\n\n## Content\n\nRalph runs billing.\n")
-    assert ("pieria vault sync" in warnings(), "vault" in warnings(ltm_weight=0)) == (True, False)
-    host.bank.upkeep.promote("mem-1")
-    host.bank.vault.sync()
-    assert "vault" not in warnings()
-    assert [one["memory_id"] for one in ask("search_unified", query="who is ralph?")["results"]] == ["mem-1"]
+    host.bank.update("mem-1", status="promoted")
+    [one] = ask("search_unified", query="who is ralph?")["results"]
+    assert (one["memory_id"], one["path"], one["content"]) == ("mem-1", "STM/ralph.md", "Ralph runs billing.")
+    assert sorted(Path("vault").rglob("*.md")) == [note]
+    assert host.bank.vault.sync().events == []
+    note.write_text(note.read_text().replace("billing", "sales"))
+    clock.move(seconds=2)
+    [one] = ask("search_unified", query="who runs sales?")["results"]
+    assert (one["memory_id"], one["path"]) == ("mem-1", "STM/ralph.md")
 
 
 @requirement("unified.layers")
@@ -191,3 +213,19 @@ def test_filters_hold_before_results_are_cut(saved: Saved, clock: HandClock) -> 
     assert len(saved.found("kestrels tower", min_score=0.5, top_k=100)) == 40
     assert saved.found("kestrels tower", tags=["nobody"]) == []
     assert saved.found("Kestrels nest on the old tower.", top_k=1) == [old]
+
+
+@requirement("graph.read")
+def test_graph_has_memories_with_relations_between_them(ask: Ask, saved: Saved, host: Host) -> None:
+    first, second = saved("Kestrels nest on the tower."), saved("Kestrels hunt by the mill.")
+    host.bank.update(saved("Kestrels were counted."), status="archived")
+    ask("create_relation", from_memory_id=first, to_memory_id=second, relation_type="causes", strength=0.25)
+    told = ask("read_graph")
+    [relation] = told["relations"]
+    assert {one["id"] for one in told["memories"]} == {first, second}
+    assert (relation["from"], relation["to"], relation["type"], relation["strength"]) == (first, second, "causes", 0.25)
+    assert (told["stats"]["total_memories"], told["stats"]["total_relations"]) == (2, 1)
+    every = ask("read_graph", status="all", page=2, page_size=2, include_scores=False)
+    assert (len(every["memories"]), every["pagination"]["total_count"]) == (1, 3)
+    assert "score" not in every["memories"][0]
+    assert len(ask("read_graph", limit=1)["memories"]) == 1

@@ -196,7 +196,8 @@ class BadNote(Reply):
 class Synced:
     """The result of a sync.
 
-    Handwritten `notes` are counted as new, changed, moved, unchanged, vanished, back, purged, removed and refused.
+    Handwritten `notes` are counted as new, changed, moved, unchanged, vanished, back, purged, removed, refused and
+    adopted: by a memory that another system promoted.
     Notes of `memories` are counted as written, rewritten, unchanged, edited, conflict, moved, found, archived, deleted
     and kept.
     """
@@ -214,6 +215,8 @@ class Synced:
     """All notes that were not unchanged."""
     problems: list[BadNote] = field(default_factory=list)
     seconds: float = 0.0
+    unread: int = 0
+    """Changed notes that a look had no time for; a sync reads all."""
 
     @property
     def well(self) -> bool:

@@ -31,8 +31,11 @@ TARGET = "obsidian"
 
 
 class Memories:
-    def __init__(self, at: Vaulted, dry_run: bool) -> None:
+    """`writes` says whether notes are written; without it only the bank follows the vault."""
+
+    def __init__(self, at: Vaulted, dry_run: bool, writes: bool = True) -> None:
         self._at = at
+        self._writes = writes
         self._bank = at.bank
         self._folder = at.folder
         self._dry_run = dry_run
@@ -108,8 +111,9 @@ class Memories:
         with self._bank.core.reading() as reader:
             states = reader.states({*at.marks, *self.files})
             hidden = reader.quarantines(states)
+            compared = {id: file for id, file in self.files.items() if self._writes or file.text is not None}
             wanted = {
-                id: (file.path, at.marks[id]["target"] if id in at.marks else TARGET) for id, file in self.files.items()
+                id: (file.path, at.marks[id]["target"] if id in at.marks else TARGET) for id, file in compared.items()
             }
             held = held_in(
                 reader, self._bank, wanted, paths_in(reader) | {id: path for id, (path, _) in wanted.items()}
@@ -121,6 +125,8 @@ class Memories:
                 at.report.memories["quarantined"] += 1
             elif file is not None and id in held:
                 self._both(id, None if mark is not None and "gone" in mark else mark, file, held[id])
+            elif file is not None and not self._writes:
+                at.report.memories[AS_IT_WAS] += 1
             elif mark is not None and _stands(states.get(id)):
                 self._missing(id, mark, states[id])
             elif mark is not None:
@@ -129,6 +135,8 @@ class Memories:
     def write_new(self) -> None:
         """Write notes for promoted memories that have none."""
         at = self._at
+        if not self._writes:
+            return
         with self._bank.core.reading() as reader:
             promoted = promoted_in(reader, self._bank)
         without = [
@@ -144,6 +152,8 @@ class Memories:
 
     def _gone(self, id: str, mark: Mark, file: File | None) -> None:
         """Delete the note of a removed or purged memory, unless the note was edited."""
+        if not self._writes:
+            return
         if file is None:
             self._forget(id)
         elif file.digest != mark["digest"]:
@@ -156,7 +166,7 @@ class Memories:
 
     def _missing(self, id: str, mark: Mark, held: Stored) -> None:
         """Archive the memory whose note was deleted; it can be restored."""
-        if self._at.scan.is_unseen(mark["path"]):
+        if self._at.report.unread or self._at.scan.is_unseen(mark["path"]):
             return
         if held.state.status != "archived":
             try:
@@ -282,6 +292,8 @@ class Memories:
 
     def _rewrite(self, id: str, mark: Mark | None, file: File, held: Held, *, count: bool = True) -> None:
         """Rewrite our part of the note; front matter of other tools stays."""
+        if not self._writes:
+            return
         if self._dry_run:
             self._at.report.memories["rewritten"] += count
             if count:

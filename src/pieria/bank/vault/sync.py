@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.capture.sources import BACK, DIGEST, GONE, NEW, PURGED, REMOVED, UNCHANGED, UPDATED
 from pieria.bank.results.transfer import Synced
-from pieria.bank.vault.held import File, Vaulted
+from pieria.bank.vault.held import File, Vaulted, promoted_in
 from pieria.bank.vault.marks import BY_HAND, STATE, Mark, is_as, marks_in, others_in
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Record
@@ -22,7 +22,7 @@ from pieria.record.link import LinkRow, row_of
 from pieria.record.time import iso
 from pieria.record.trust import HEARSAY
 from pieria.vault import markdown
-from pieria.vault.folder import Folder
+from pieria.vault.folder import Folder, Seen
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Said, may_be_of_memory, said_in
 from pieria.vault.note_import import EMPTY, WING, note_id, taken
@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 
 BATCH = 500
 """Memories per transaction."""
+FEWER = 25
+"""The same in a look, which has little time."""
 MOST_CHARACTERS = 4 << 20
 """Characters per transaction."""
+NO_MARK: Mark = {"size": -1, "changed": -1, "digest": "", "ids": ()}
 FEW = 1
 """The number of notes that may all be deleted without `force`."""
 OTHER_BANKS = "notes of other banks"
@@ -50,8 +53,13 @@ class _Waiting(NamedTuple):
 
 
 class Sync:
-    def __init__(self, bank: Bank, folder: Folder, dry_run: bool, force: bool) -> None:
+    """One sync. With `due`, a moment of `time.monotonic`, it only takes in the vault's changes, and ends then."""
+
+    def __init__(self, bank: Bank, folder: Folder, dry_run: bool, force: bool, due: float | None = None) -> None:
         self._bank = bank
+        self._due = due
+        self._adopted: dict[str, str] = {}
+        """Ids of memories that another system promoted, by the path of their note."""
         self._folder = folder
         self._dry_run = dry_run
         self._force = force
@@ -79,24 +87,40 @@ class Sync:
         for path, reason in scan.unseen.items():
             at.bad(path, reason)
         self._check_there()
+        self._adopted = self._promoted_elsewhere()
         gone = {path for path in others if path not in scan.notes and not scan.is_unseen(path)}
         self._lost = {others[path]["digest"]: path for path in sorted(gone) if others[path]["ids"]}
         self._known = {id for mark in others.values() for id in mark["ids"]}
         self._look(progress)
-        of_memories = Memories(at, self._dry_run)
+        of_memories = Memories(at, self._dry_run, writes=self._due is None)
         for file in of_memories.match():
             self._take(file)
-        self._miss({file.path for file in of_memories.files.values()})
+        if not report.unread:
+            # A file that was not read may be a missing note under another name.
+            self._miss({file.path for file in of_memories.files.values()})
         self._put()
         of_memories.compare()
         of_memories.write_new()
-        self._tie()
+        if not report.unread:
+            self._tie()
+            self._end()
+        report.seconds = time.monotonic() - begun
+        return report
+
+    def _end(self) -> None:
+        bank = self._bank
         if not self._dry_run:
             bank.core.apply(
                 lambda _: Changeset("vault", records=[Record(STATE, "sync", iso(bank.clock()))], ids=(STATE,))
             )
-        report.seconds = time.monotonic() - begun
-        return report
+
+    def _promoted_elsewhere(self) -> dict[str, str]:
+        """Return the memories whose notes another system wrote: each adopts its note, unless the note is known."""
+        at = self._at
+        with self._bank.core.reading() as reader:
+            promoted = promoted_in(reader, self._bank)
+        paths = {memory.id: memory.meta.get("promoted_to") for memory in promoted if memory.id not in at.marks}
+        return {path: id for id, path in paths.items() if isinstance(path, str) and path in at.scan.notes}
 
     def _check_there(self) -> None:
         """Raise if a vault with known notes is empty: its disk may not be mounted, and nothing was deleted."""
@@ -112,14 +136,24 @@ class Sync:
         whole = len(at.scan.notes)
         for number, (path, seen) in enumerate(list(at.scan.notes.items()), start=1):
             id = of_memories.get(path)
-            if id is None and path in at.others and is_as(seen, at.others[path]):
+            if id is None and self._is_known(path, seen):
                 self._as_it_was(path)
-            elif id is None or not is_as(seen, at.marks[id]):
+            elif self._due is not None and time.monotonic() > self._due and not self._is_marked(id, seen):
+                at.scan.unseen[path] = "not read in time"
+                at.report.unread += 1
+            elif not self._is_marked(id, seen):
                 file = at.read(path)
                 if file is not None:
                     self._sort(file, id)
             if progress is not None:
                 progress(number, whole)
+
+    def _is_marked(self, id: str | None, seen: Seen) -> bool:
+        return id is not None and is_as(seen, self._at.marks[id])
+
+    def _is_known(self, path: str, seen: Seen) -> bool:
+        mark = self._at.others.get(path)
+        return mark is not None and is_as(seen, mark) and self._adopted.get(path) in (None, *mark["ids"])
 
     def _sort(self, file: File, marked_for: str | None) -> None:
         """Decide whether a file belongs to a memory, to another bank, or is handwritten."""
@@ -159,7 +193,7 @@ class Sync:
         mark |= file.unsettled
         items: tuple[NewMemory, ...] = ()
         problem = file.problem
-        if file.text is not None:
+        if file.text is not None and not self._adopts(file, mark):
             before = self._before(file)
             found = taken(file.path, file.text, file.digest[:16], file.seen.changed / 1e9, DIGEST, before)
             items, problem = found.items, found.problem or file.problem
@@ -170,8 +204,23 @@ class Sync:
             mark["problem"] = problem
         self._waiting.append(_Waiting(file.path, items, mark))
         self._characters += sum(len(item.text) for item in items)
-        if sum(len(each.items) for each in self._waiting) >= BATCH or self._characters >= MOST_CHARACTERS:
+        if (
+            sum(len(each.items) for each in self._waiting) >= (BATCH if self._due is None else FEWER)
+            or self._characters >= MOST_CHARACTERS
+        ):
             self._put()
+
+    def _adopts(self, file: File, mark: dict[str, Any]) -> bool:
+        """Mark the note as that of a memory which has its text already: later edits of the note change the memory."""
+        id, known = self._adopted.get(file.path), self._at.others.get(file.path, NO_MARK)
+        if id is None or (id in known["ids"] and file.digest != known["digest"]):
+            return False
+        mark["ids"] = [id]
+        what = "unchanged" if id in known["ids"] else "adopted"
+        self._at.report.notes[what] += 1
+        if what == "adopted":
+            self._at.tell(file.path, what, id)
+        return True
 
     def _before(self, file: File) -> Sequence[str]:
         """Return the ids of the note's memories, also if the note has moved here."""
@@ -193,7 +242,7 @@ class Sync:
         marks: dict[str, Mark | None] = {}
         gone: dict[str, str] = {}
         for each in waiting:
-            each.mark["ids"] = [str(item.id) for item in each.items]
+            each.mark["ids"] = [str(item.id) for item in each.items] or each.mark["ids"]
             self._known.update(each.mark["ids"])
             marks[f"{BY_HAND}{each.path}"] = each.mark
             if each.path in self._moved:

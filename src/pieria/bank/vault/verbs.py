@@ -18,6 +18,7 @@ from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.memory import Memory
 from pieria.record.time import instant
 from pieria.runtime.key_locks import turns
+from pieria.runtime.lazy import cached_property
 from pieria.store.files import alone
 from pieria.upkeep.promotion import Promotion
 from pieria.vault.file_names import free_name, note_name, same_name
@@ -26,8 +27,12 @@ from pieria.vault.note import TARGETS, heading
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
+    from pieria.bank.vault.look import Looks
     from pieria.bank.vault.marks import VaultAt
     from pieria.store.protocol import Progress, Reader
+
+LONGEST_LOOK = 600.0
+"""Most seconds of a look."""
 
 
 class Vault:
@@ -110,15 +115,23 @@ class Vault:
         with self._bank.core.reading() as reader:
             return by_hand_in(reader)
 
-    def unread(self) -> str | None:
-        """Return why the vault's notes are not found, or None if it was synced or none is set."""
-        if self._at.root is None:
+    def look(self, *, seconds: float = 1.0, begins: bool = True) -> str | None:
+        """Take in the notes that changed since the last look or sync. Return what was not read and why, or None.
+
+        Look at most once a second, and read for at most `seconds`; the next look continues. Write no note. Without
+        `begins`, skip a bank that never read the vault. Without a vault, do nothing.
+        """
+        check.number(seconds, "seconds", 0.0, LONGEST_LOOK)
+        check.flag(begins, "begins")
+        if self._at.root is None or self._bank.is_user_bank:
             return None
-        if not self._at.root.is_dir():
-            return f"The vault {self._at.root} does not exist, so its notes were not searched."
-        with self._bank.core.reading() as reader:
-            synced = reader.records(STATE, "sync")
-        return None if synced else f"Notes of {self._at.root} are found after the first `pieria vault sync`."
+        return self._looks.look(seconds, begins=begins)
+
+    @cached_property
+    def _looks(self) -> Looks:
+        from pieria.bank.vault.look import Looks
+
+        return Looks(self._bank, self._folder())
 
     @contextmanager
     def _alone(self, dry_run: bool) -> Iterator[None]:

@@ -41,6 +41,9 @@ class Saving:
     entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     strength: float = 1.0
+    groups: tuple[str, ...] = ()
+    """The names of the groups of phrases that caused it."""
+    critical: bool = False
 
     @property
     def band(self) -> Literal["save", "ask", "skip"]:
@@ -71,6 +74,8 @@ def judge_saving(message: str, named: Mapping[str, str] | None = None) -> Saving
         entities=keyterms(message, named),
         tags=tags_of(message),
         strength=_strength(message, best.confidence),
+        groups=best.groups,
+        critical=is_critical(message),
     )
 
 

@@ -80,6 +80,10 @@ class Judged:
         return tuple(dict.fromkeys(signal.said for signal in self.strongest))
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(signal.group.name for signal in self.strongest))
+
+    @property
     def against(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(signal.said for signal in self.others if signal.is_against))
 

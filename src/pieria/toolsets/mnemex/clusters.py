@@ -9,7 +9,7 @@ from pieria.errors import InputError
 from pieria.record.decay import Fading
 from pieria.record.link import DRAWN_FROM
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemex.words import RefusedError, days, opened, preview, score, seconds
+from pieria.toolsets.mnemex.words import IncompleteError, RefusedError, days, opened, preview_within, score, seconds
 
 SHOWN = 20
 PREVIEWS, PREVIEW, PAIR_PREVIEW = 3, 80, 100
@@ -21,6 +21,8 @@ TAKEN_BACK = "`pieria undo` with the number of that change reverts it."
 LISTED = 10
 CANDIDATE_PREVIEW = 100
 FORCED = "force=true promotes it anyway."
+WHICH_CLUSTER = "cluster_memories returns the ids of clusters."
+PREVIEWED = 5
 WHICH = "Must specify memory_id or set auto_detect=true."
 NO_VAULT = "No vault is set, so nothing can be promoted: set vault, or LTM_VAULT_PATH."
 
@@ -43,7 +45,7 @@ def cluster_memories(
             "cohesion": round(one.cohesion, ALIKE_DIGITS),
             "suggested_action": _action(one.cohesion),
             "memory_ids": [memory.id for memory in one.memories],
-            "content_previews": [preview(memory.text, PREVIEW) for memory in one.memories[:PREVIEWS]],
+            "content_previews": [preview_within(memory.text, PREVIEW) for memory in one.memories[:PREVIEWS]],
         }
         for one in found.found[:SHOWN]
     ]
@@ -59,14 +61,67 @@ def cluster_memories(
     }
 
 
-def consolidate_memories(call: Call, cluster_id: str, mode: str, content: str | None = None) -> dict[str, Any]:
-    bank = call.bank
+def consolidate_memories(
+    call: Call,
+    mode: str,
+    auto_detect: bool,
+    cohesion_threshold: float,
+    cluster_id: str | None = None,
+    content: str | None = None,
+) -> dict[str, Any]:
+    if auto_detect:
+        return _every(call.bank, mode, cohesion_threshold)
+    if cluster_id is None:
+        raise InputError("cluster_id", "an id, or auto_detect to be true", None, hint=WHICH_CLUSTER)
+    return _consolidated(call.bank, cluster_id, mode, content)
+
+
+def _every(bank: Bank, mode: str, least: float) -> dict[str, Any]:
+    """Consolidate every cluster whose memories are that similar. A preview shows five."""
+    found = [one for one in bank.upkeep.clusters(least=least, keep=mode == APPLY).found if one.cohesion >= least]
+    if mode not in (APPLY, LINK):
+        previews = [
+            _merged(bank, one.id, tuple(memory.id for memory in one.memories), mode) for one in found[:PREVIEWED]
+        ]
+        return {
+            "message": f"Found {len(found)} clusters ready for consolidation",
+            "status": "preview",
+            "mode": "auto_detect_preview",
+            "candidates_found": len(found),
+            "showing": len(previews),
+            "previews": previews,
+        }
+    done = [_done(bank, one, mode) for one in found]
+    if mode == LINK:
+        made = sum(one["relations_created"] for one in done)
+        told = {"linked_clusters": len(done), "total_relations_created": made}
+        message = f"Linked {len(done)} clusters by {made} new relations"
+    else:
+        saved = sum(one["num_memories"] - 1 for one in done)
+        told = {"consolidated_clusters": len(done), "total_memories_saved": saved}
+        message = f"Merged {len(done)} clusters; {saved} memories fewer"
+    status = "linked" if mode == LINK else "applied"
+    return {"message": message, "status": status, "mode": f"auto_detect_{mode}", **told, "results": done}
+
+
+def _done(bank: Bank, one: Any, mode: str) -> dict[str, Any]:
+    members = tuple(memory.id for memory in one.memories)
+    return _linked(bank, one.id, members) if mode == LINK else _merged(bank, one.id, members, mode)
+
+
+def _consolidated(bank: Bank, cluster_id: str, mode: str, content: str | None) -> dict[str, Any]:
     members = bank.upkeep.members(cluster_id)
     if mode == LINK:
         return _linked(bank, cluster_id, members)
     made = _merged_before(bank, members)
     if made:
         raise RefusedError("It was merged already", (cluster_id,), hint=TAKEN_BACK, new_memory_id=made)
+    return _merged(bank, cluster_id, members, mode, content)
+
+
+def _merged(
+    bank: Bank, cluster_id: str, members: tuple[str, ...], mode: str, content: str | None = None
+) -> dict[str, Any]:
     merged = bank.upkeep.merge(members, text=content, dry_run=mode != APPLY)
     new, cohesion = merged.made.new, merged.made.cohesion
     done = f"Merged {len(members)} memories into {merged.id}"
@@ -91,7 +146,7 @@ def consolidate_memories(call: Call, cluster_id: str, mode: str, content: str | 
         "original_memories": [
             {
                 "id": memory.id,
-                "content_preview": preview(memory.text, PAIR_PREVIEW),
+                "content_preview": preview_within(memory.text, PAIR_PREVIEW),
                 "tags": list(memory.tags),
                 "strength": memory.strength,
                 "created_at": seconds(memory.at),
@@ -137,8 +192,8 @@ def _duplicates(bank: Bank, least: float | None) -> dict[str, Any]:
             {
                 "id1": pair.one.id,
                 "id2": pair.other.id,
-                "content1_preview": preview(pair.one.text, PAIR_PREVIEW),
-                "content2_preview": preview(pair.other.text, PAIR_PREVIEW),
+                "content1_preview": preview_within(pair.one.text, PAIR_PREVIEW),
+                "content2_preview": preview_within(pair.other.text, PAIR_PREVIEW),
                 "similarity": round(pair.similarity, ALIKE_DIGITS),
             }
             for pair in found
@@ -188,7 +243,7 @@ def promote_memory(
 ) -> dict[str, Any]:
     bank = call.bank
     if memory_id is None and not auto_detect:
-        raise InputError("memory_id", "an id, or auto_detect to be true", None, hint=WHICH)
+        raise IncompleteError("memory_id", "an id, or auto_detect to be true", None, hint=WHICH)
     chosen = [] if memory_id is None else _named(bank, memory_id, force, auto_detect)
     if auto_detect:
         # Another session's private memories must not reach this session or the vault.
@@ -221,8 +276,9 @@ def _named(bank: Bank, id: str, force: bool, others_too: bool) -> list[Any]:
     curve = bank.upkeep.curve(id)
     reached = {"score": score(curve.now.score), "use_count": curve.now.used.accesses}
     problem = None
+    path = path or memory.meta.get("promoted_to")
     if memory.status == "promoted" and path is not None:
-        problem = RefusedError("It was promoted already", (id,), promoted_to=path)
+        problem = RefusedError("It was already promoted", (id,), promoted_to=path)
     elif memory.status != "promoted" and curve.promotion is None and not force:
         said = (
             f"It does not meet the criteria, with a score of {curve.now.score:.2f} and {curve.now.used.accesses} uses"
@@ -249,7 +305,7 @@ def _candidate(bank: Bank, one: Any) -> dict[str, Any]:
     worth = bank.upkeep.curve(one.memory.id).promotion
     return {
         "id": one.memory.id,
-        "content_preview": preview(one.memory.text, CANDIDATE_PREVIEW),
+        "content_preview": preview_within(one.memory.text, CANDIDATE_PREVIEW),
         "reason": reasons.get(worth or "", "Forced"),
         "score": score(one.score),
         "use_count": one.uses,

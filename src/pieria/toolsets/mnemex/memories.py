@@ -11,7 +11,7 @@ from pieria.errors import InputError
 from pieria.record.link import DRAWN_FROM, End, Link
 from pieria.record.memory import STATEMENT, Memory, unchanged_source
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemex.words import cleaned, days, opened, score, seconds, tag, warned
+from pieria.toolsets.mnemex.words import cleaned, days, opened, promotion, score, seconds, tag, warned
 
 FADED = "It scores {score:.2f}, so the next gc removes it again: touch_memory keeps it."
 NOTHING, OFF = "no memory_ids provided", "auto_reinforce is disabled in config"
@@ -19,6 +19,9 @@ CONSOLIDATED = "consolidated_from"
 """This toolset's name for the relation to evidence."""
 EMPTY = "The message is empty"
 SKIP, SAVE, SEARCH = "skip", "save", "search"
+SAVE_REQUESTS = frozenset({"asked", "asked kindly", "introduced", "told"})
+DECISIONS = frozenset({"decided", "preferring"})
+"""Groups of phrases that are one signal to Mnemex."""
 DIGITS = 2
 
 
@@ -204,6 +207,7 @@ def _opened(bank: Bank, memory: Memory, left: Any, *, scores: bool, relations: b
             "score": score(left.score),
             "retention": score(left.retention),
             "review_priority": score(left.urgency) or None,
+            "age_days": days(memory.at, bank.clock()),
         }
     if relations:
         told["relations"] = _relations(bank, memory.id)
@@ -252,30 +256,38 @@ def _whole(memory: Memory, uses: int, last_used: datetime | int, bank: Bank) -> 
         "created_at": seconds(memory.at),
         "last_used": seconds(last_used),
         "use_count": uses,
-        "age_days": days(memory.at, bank.clock()),
+        **promotion(memory, bank),
     }
 
 
 def _relations(bank: Bank, id: str) -> dict[str, list[dict[str, Any]]]:
     own = End("memory", id)
     links = [link for link in bank.links(id) if link.source.what == link.target.what == "memory"]
-    found = {
+    return {
         "outgoing": [_told(link, "to", link.target) for link in links if link.source == own],
         "incoming": [_told(link, "from", link.source) for link in links if link.target == own],
     }
-    return {way: told for way, told in found.items() if told}
 
 
 def _told(link: Link, way: str, other: End) -> dict[str, Any]:
-    type = CONSOLIDATED if link.relation == DRAWN_FROM else link.relation
-    return {way: other.name, "type": type, "strength": link.weight, "relation_id": link.id}
+    return {way: other.name, "type": type_of(link), "strength": score(link.weight), "relation_id": link.id}
+
+
+def type_of(link: Link) -> str:
+    return CONSOLIDATED if link.relation == DRAWN_FROM else link.relation
 
 
 def analyze_message(call: Call, message: str) -> dict[str, Any]:
     if not message.strip():
         return _saving(0.0, SKIP, EMPTY)
     found = call.bank.text.analyze(message).saving
-    signals = _signals(found, importance_marker=found.important)
+    signals = _signals(
+        found,
+        save_request=not SAVE_REQUESTS.isdisjoint(found.groups),
+        decision_marker=not DECISIONS.isdisjoint(found.groups),
+        importance_marker=found.important,
+        critical_marker=found.critical,
+    )
     return _saving(found.confidence, found.band, found.reasoning, found.entities, found.tags, found.strength, signals)
 
 
@@ -283,9 +295,8 @@ def analyze_for_recall(call: Call, message: str) -> dict[str, Any]:
     if not message.strip():
         return _recalling(0.0, SKIP, EMPTY)
     found = call.bank.text.analyze(message).recalling
-    return _recalling(
-        found.confidence, found.band, found.reasoning, found.query, found.entities, found.tags, _signals(found)
-    )
+    signals = _signals(found, recall_request=bool(found.phrases))
+    return _recalling(found.confidence, found.band, found.reasoning, found.query, found.entities, found.tags, signals)
 
 
 def _saving(
@@ -332,5 +343,6 @@ def _recalling(
 
 def _signals(found: Any, **more: bool) -> dict[str, Any]:
     """Return the signals that are not empty."""
-    told = {"matched_phrases": list(found.phrases), "against": list(found.against), **more}
+    against = {"against": list(found.against), "exclusion_pattern": bool(found.against)}
+    told = {"matched_phrases": list(found.phrases), **against, **more}
     return {name: value for name, value in told.items() if value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pieria.bank import Bank
 from pieria.record.memory import Memory
@@ -13,7 +13,11 @@ from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemex.words import days, looked_for, preview, score, seconds, title
 
+T = TypeVar("T")
 SHORT, LONG = "stm", "ltm"
+PROMOTED = "promoted"
+LOOKING = 2.0
+"""Most seconds for notes that changed since the last look into the vault."""
 VAULT = "vault"
 """The wing of handwritten notes."""
 LABELS = {SHORT: "STM", LONG: "LTM"}
@@ -57,7 +61,7 @@ def search_memory(
         reviews=include_review_candidates,
     )
     found = answer(bank, asked)
-    shown, paging = _paged(found.found, page, page_size)
+    shown, paging = paged(found.found, page, page_size)
     length = _length(bank, preview_length)
     return {
         "count": len(shown),
@@ -70,6 +74,7 @@ def search_memory(
 def search_unified(
     call: Call,
     limit: int,
+    status: str | list[str],
     verbose: bool,
     stm_weight: float | None = None,
     ltm_weight: float | None = None,
@@ -85,16 +90,19 @@ def search_unified(
     short = bank.habits.short_term_weight if stm_weight is None else stm_weight
     long = bank.habits.long_term_weight if ltm_weight is None else ltm_weight
     named, since = looked_for(tags), _since(bank, window_days)
+    unread = bank.vault.look(seconds=LOOKING) if long else None
     paths, by_hand = bank.vault.paths(), bank.vault.by_hand()
+    wanted = [status] if isinstance(status, str) else status
+    kept = [one for one in wanted if one != PROMOTED]
+    promoted = [PROMOTED] if PROMOTED in wanted else []
     layers = (
-        Asked(query, limit, named, "active", since, min_score, weight=short, beyond=by_hand),
-        Asked(query, limit, named, "promoted", fades=False, layer=LONG, weight=long),
+        Asked(query, limit, named, kept, since, min_score, weight=short, beyond=by_hand),
+        Asked(query, limit, named, promoted, fades=False, layer=LONG, weight=long),
         Asked(query, limit, named, "active", fades=False, place=VAULT, layer=LONG, weight=long, among=by_hand),
     )
     found = _together([answer(bank, one) for one in layers if one.weight], limit, paths)
-    shown, paging = _paged(found.found, page, page_size)
+    shown, paging = paged(found.found, page, page_size)
     length = _length(bank, preview_length)
-    unread = bank.vault.unread() if long else None
     told = {
         "count": len(shown),
         "results": [_unified(one, length, paths) for one in shown],
@@ -117,8 +125,8 @@ def _together(answers: Sequence[Answer], limit: int, paths: Mapping[str, str]) -
     of it also count as one.
     """
     found = [one for each in answers for one in each.found]
-    noted = {one.memory.meta.get("promoted_to") for one in found} - {None}
-    own = [one for one in found if paths.get(one.memory.id) not in noted]
+    noted = {path: one.memory.id for one in found if isinstance(path := one.memory.meta.get("promoted_to"), str)}
+    own = [one for one in found if noted.get(paths.get(one.memory.id, "")) in (None, one.memory.id)]
     best: dict[str, Found] = {}
     for one in sorted(own, key=lambda one: (-one.score, one.memory.row)):
         best.setdefault(same_words(one.memory.text), one)
@@ -126,7 +134,7 @@ def _together(answers: Sequence[Answer], limit: int, paths: Mapping[str, str]) -
     return Answer(list(best.values())[:limit], list(warnings))
 
 
-def _paged(found: list[Found], page: int | None, size: int | None) -> tuple[list[Found], dict[str, Any]]:
+def paged(found: list[T], page: int | None, size: int | None) -> tuple[list[T], dict[str, Any]]:
     """Return all results, or one page if the caller asked for pages."""
     if page is None and size is None:
         return found, {}

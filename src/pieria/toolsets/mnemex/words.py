@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.errors import AccessError, ConflictError, NotFoundError, PieriaError
+from pieria.errors import AccessError, ConflictError, InputError, NotFoundError, PieriaError
 from pieria.record.memory import Memory
+from pieria.record.time import instant
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.registry import Tool
@@ -61,6 +63,34 @@ def preview(text: str, length: int) -> str:
     return text if not length or len(text) <= length else f"{text[:length].rstrip()}..."
 
 
+def preview_within(text: str, length: int) -> str:
+    """Return the beginning, of at most `length` characters with the dots."""
+    return text if len(text) <= length else f"{text[: length - 3].rstrip()}..."
+
+
+def promotion(memory: Memory, bank: Bank) -> dict[str, Any]:
+    """Return where and when a memory was promoted; nothing for another."""
+    if memory.status != "promoted":
+        return {}
+    path = bank.vault.path_of(memory.id) or memory.meta.get("promoted_to")
+    return {"promoted_to": path, "promoted_at": seconds(_promoted_at(memory, bank))}
+
+
+def _promoted_at(memory: Memory, bank: Bank) -> datetime:
+    """Return when an imported memory was promoted elsewhere, or else when it was promoted here."""
+    told = memory.meta.get("promoted_at")
+    if isinstance(told, str):
+        # A caller's own field of this name may hold anything.
+        with suppress(InputError):
+            return instant(told, "promoted_at")
+    since = memory.known_from
+    for one in reversed(bank.history(memory.id)):
+        if one.status != "promoted":
+            break
+        since = one.known_from
+    return since
+
+
 def title(memory: Memory, length: int) -> str:
     return memory.title or preview(next(filter(None, map(str.strip, memory.text.splitlines())), ""), length)
 
@@ -95,6 +125,10 @@ class RefusedError(ConflictError):
         super().__init__(message, ids=ids, hint=hint)
 
 
+class IncompleteError(InputError):
+    """One of several parameters is needed; the hint says which."""
+
+
 def succeeded(call: Call, value: Any) -> Any:
     if isinstance(value, Spoken):
         return replace(value, value={"success": True, **value.value})
@@ -106,6 +140,8 @@ def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict
     if isinstance(error, NotFoundError) and error.resource in WHERE:
         told["message"] = f"{error.resource.capitalize()} not found: {error.id}"
         told["hint"] = error.hint if "purged" in str(error.hint) else WHERE[error.resource]
+    if isinstance(error, IncompleteError):
+        told["message"] = error.hint
     if isinstance(error, AccessError):
         told["reason"] = error.reason
     if error.retryable:
