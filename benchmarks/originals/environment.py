@@ -72,7 +72,15 @@ ORIGINALS = {
             requirements=("mcp<2", "pytest", "pytest-asyncio"),
             plugins=("pytest_asyncio",),
         ),
-        Original("mempalace", "mempalace", "3.11.0", ("tests",)),
+        Original(
+            "mempalace",
+            "mempalace",
+            "3.11.0",
+            (
+                *(f"tests/mcp/test_{name}.py" for name in ("diary", "kg", "read_tools", "search", "write_tools")),
+                "tests/test_bulk_drawer_tools.py",
+            ),
+        ),
         Original(
             "langgraph",
             "langgraph-checkpoint",

@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.originals import recorder
 from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
 
@@ -90,6 +91,7 @@ class _Beside:
         triples = list(_triples(graph))
         if triples or (self._palace / STORE).exists():
             self._file(triples)
+        recorder.count_call()
         return json.loads(called(PALACE, tool, given, self._host).written)
 
     def _file(self, triples: list[dict[str, Any]]) -> None:
