@@ -29,7 +29,7 @@ APART = {
         *("setup", "completion"),
         *(f"token {verb}" for verb in ("create", "list", "revoke")),
         *(f"hermes {verb}" for verb in ("install", "status", "uninstall")),
-        *(f"hooks {verb}" for verb in ("install", "status", "uninstall", "drain")),
+        *(f"hooks {verb}" for verb in ("install", "status", "uninstall", "drain", "run")),
     )
 }
 """These use other banks, or serve callers that are not people; other tests cover them."""
