@@ -44,6 +44,17 @@ def _mem0(folder: Path, texts: Iterable[str]) -> Path:
     return _document(folder / "mem0.json", results=rows)
 
 
+def _mnemex(folder: Path, texts: Iterable[str]) -> Path:
+    rows = ({"id": _uuid(number), "content": text, "meta": {"tags": ["t"]}, "created_at": 1_735_689_600,
+             "last_used": 1_735_776_000, "use_count": number % 5, "embed": [0.5] * 384}
+            for number, text in enumerate(texts))  # fmt: skip
+    _lines(folder / "memories.jsonl", rows)
+    ties = ({"id": _uuid(900_000_000 + number), "from_memory_id": _uuid(number), "to_memory_id": _uuid(number + 1),
+             "relation_type": "related", "strength": 0.5} for number in range(30))  # fmt: skip
+    _lines(folder / "relations.jsonl", ties)
+    return folder
+
+
 def _plugmem(folder: Path, texts: Iterable[str]) -> Path:
     begun = 1_735_689_600_000
     rows = ({"kind": "fact", "id": number, "text": text, "entity": f"e{number % 500}", "tags": ["t"],
@@ -98,6 +109,7 @@ def _basic_memory(folder: Path, texts: Iterable[str]) -> Path:
 STORES: dict[str, Callable[[Path, Iterable[str]], Path]] = {
     "jsonl": _jsonl,
     "mem0": _mem0,
+    "mnemex": _mnemex,
     "plugmem": _plugmem,
     "graphiti": _graph,
     "zep": _graph,

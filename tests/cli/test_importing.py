@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from typing import NoReturn
 
 import pytest
@@ -140,13 +141,16 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_store_is_imported_and_broken_lines_named(ask: Ask, store: Path) -> None:
-    shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").words
-    assert "a store of mnemex, into an empty bank" in shown
-    answer = ask("import", str(store), "--from", "mnemex")
-    assert answer.json["added"]["memories"] == 1
-    assert "line 2: memories.jsonl" in answer.err
-    assert ask("get", "abc-123").json["text"] == "I prefer TypeScript."
-    assert ask("import", str(store), "--from", "mnemex").json["left"]["memories"] == {"here already": 1}
+    def done(*more: str) -> dict[str, Any]:
+        answer = ask("import", str(store), "--from", "mnemex", *more)
+        assert answer.code == 1, "a line could not be read"
+        return dict(json.loads(answer.out))
+
+    assert (done("--dry-run")["memories"], ask("count").json) == ({"new": 1}, {"count": 0})
+    told = done()
+    assert (told["memories"], told["problems"][0]["where"]) == ({"new": 1}, "memories.jsonl, record 2")
+    assert ask("recall", "TypeScript").json["hits"][0]["memory"]["text"] == "I prefer TypeScript."
+    assert done()["memories"] == {"unchanged": 1}
 
 
 def test_stats_are_of_the_named_folder_or_the_originals_store(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORTERS", "Exporter", "Report", "export_to", "exporter"]
 
-EXPORTERS = ("csv", "json", "jsonl", "markdown", "mem0", "mempalace", "mnemosyne", "open-mem")
+EXPORTERS = ("csv", "json", "jsonl", "markdown", "mem0", "mempalace", "mnemex", "mnemosyne", "open-mem")
 """The names of all formats. The module of a format has its name with `_format`, and _ for -."""
 
 Progress = Callable[[int, int], object]

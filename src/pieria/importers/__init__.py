@@ -27,7 +27,7 @@ __all__ = ["IMPORTERS", "Importer", "Report", "found", "import_from", "importer"
 
 IMPORTERS = (
     *("basic-memory", "chatgpt", "claude", "claude-mem", "gemini", "graphiti", "hindsight", "jsonl", "letta", "mem0"),
-    *("mempalace", "mnemosyne", "obsidian", "open-mem", "plugmem", "zep"),
+    *("mempalace", "mnemex", "mnemosyne", "obsidian", "open-mem", "plugmem", "zep"),
 )
 """The names of all systems. The module of a system has its name, with _ for -."""
 

@@ -77,9 +77,9 @@ def export(call: Call, /, path: str, format: str | None, replace: bool) -> None:
 @click.option(
     "--from",
     "system",
-    type=OneOf(*IMPORTERS, "mnemex"),
+    type=OneOf(*IMPORTERS),
     metavar="SYSTEM",
-    help=f"Import the memories of another system: {', '.join((*IMPORTERS, 'mnemex'))}.",
+    help=f"Import the memories of another system: {', '.join(IMPORTERS)}.",
 )
 @click.option("--user", metavar="NAME", help="With --from: only the memories of this user of the other system.")
 @click.option(
