@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from rich.console import Console
