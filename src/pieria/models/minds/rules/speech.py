@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from pieria.language.commonwords import COMMON
+from pieria.language.grammar.persons import is_first
 from pieria.language.packs import pack, words
 from pieria.language.sentences import sentences
 from pieria.models.minds.rules.pieces import bare
@@ -23,6 +24,13 @@ _MARK = re.compile(
     """.replace("SAYING", "|".join(sorted(words("persons", "saying")))),
     re.VERBOSE,
 )
+_REPORT = re.compile(
+    r"(?:the )?user (?:REPORTING)(?: me| us)?(?: that)? they(?P<verb>['’]re| are| were)?(?=[\s'’])".replace(
+        "REPORTING", "|".join(sorted(words("persons", "reporting")))
+    ),
+    re.IGNORECASE,
+)
+_OWN_VERBS = {"re": "I'm", "are": "I am", "were": "I was"}
 USER = "the user"
 """The speaker of a person's message to the agent, as worded within a sentence."""
 _NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}")
@@ -77,7 +85,7 @@ def spoken(text: str, speaker: str | None = None) -> Iterator[Spoken]:
             known.add(turn)
         elif opens_line and mark and _is_unknown(mark):
             speaker, goes_on = unnamed, False
-        said = bare(said.strip())
+        said, by = _reported(bare(said.strip()), speaker)
         if (opens_line or turn is not None) and said.startswith(_OPENS) and not _closes_early(said):
             # Everything that is said here is in quotation marks: they set nothing apart.
             said, is_told = said[1:].lstrip(), True
@@ -87,8 +95,17 @@ def spoken(text: str, speaker: str | None = None) -> Iterator[Spoken]:
         open_quote ^= _has_odd_quote(said)
         if said:
             is_apart = cited or began or open_quote
-            yield Spoken(said, None if cited else speaker, goes_on and not cited, is_apart, opens_line)
+            yield Spoken(said, None if cited else by, goes_on and not cited, is_apart, opens_line)
             goes_on = not cited
+
+
+def _reported(said: str, speaker: str | None) -> tuple[str, str | None]:
+    """Return a sentence such as `The user says they prefer tea` in the user's own words, and its speaker."""
+    found = _REPORT.match(said)
+    if found is None or is_first(said[found.end() :]):
+        return said, speaker
+    verb = (found["verb"] or "").strip(" '’").lower()
+    return f"{_OWN_VERBS.get(verb, 'I')}{said[found.end() :]}", USER
 
 
 def _closes_early(said: str) -> bool:
