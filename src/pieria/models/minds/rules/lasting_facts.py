@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -30,6 +31,8 @@ _ROW = 60
 _LONGEST = 1_000
 """Characters of a fact."""
 _CONCEPTS = 6
+_REFERENCE = 5
+"""The fewest digits of a number that a fact can be looked up by."""
 _COMPARED = 100
 """The most statements to compare one with."""
 _HELD, _STATED = 1.0, 0.9
@@ -228,12 +231,19 @@ def _concepts(text: str, speaker: str | None) -> list[str]:
 
     A speaker's role counts only if there is no other subject.
     """
-    names = [held.name for held in named(text) if held.kind != "date"]
+    names = [held.name for held in named(text) if held.kind != "date" and _is_subject(held.name)]
     taken = {term for name in names for term in told(name)}
     nouns = [_uncounted(phrase) for phrase in noun_phrases(text, stating=True) if not told(phrase) & taken]
     role = (speaker or "").removeprefix("the ")
-    found = [*names, *filter(None, nouns)]
+    found = [*names, *filter(_is_subject, nouns)]
     return ([concept for concept in found if concept.lower() != role] or found)[:_CONCEPTS]
+
+
+def _is_subject(phrase: str) -> bool:
+    """Return whether the phrase names more than an amount or a link between sentences. A long number is a reference."""
+    spelt = re.split(r"[\W\d_]+", phrase.lower())
+    is_reference = sum(map(str.isdigit, phrase)) >= _REFERENCE
+    return is_reference or any(word and word not in words("words", "subjectless") for word in spelt)
 
 
 def _uncounted(phrase: str) -> str:
