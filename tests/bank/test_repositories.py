@@ -1,5 +1,7 @@
 """A workspace's repositories: banks and backends under their ids, opened once, found, and closed."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -272,6 +274,24 @@ def test_writes_behind_keep_their_order_and_closing_waits(workspace: Workspace) 
     assert backend.noted == [*(f"{sign}{number}" for number in range(20) for sign in ("", "-")), "closed"]
     told = [outcomes.get(timeout=30) for _ in range(40)]
     assert sorted(told) == ["applied"] * 20 + ["deleted"] * 20
+
+
+ENDS = """
+import sys, pieria
+from pieria.graph import Changeset, Tag
+workspace = pieria.Workspace(sys.argv[1])
+workspace.open_repo("notes")
+for number in range(100):
+    workspace.apply_changeset_async("notes", Changeset([Tag(id=f"t{number}", label=f"tide {number}")]))
+"""
+
+
+@pytest.mark.slow
+def test_program_that_ends_unclosed_makes_its_writes(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", ENDS, str(tmp_path)], check=True, timeout=60)
+    with Workspace(tmp_path) as later:
+        later.open_repo("notes")
+        assert len(later.get_graph("notes").nodes) == 100
 
 
 @pytest.mark.parametrize("keeper", KEEPERS)

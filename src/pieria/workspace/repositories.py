@@ -186,7 +186,8 @@ class Repositories(GraphCare):
     def apply_changeset_async(self, repo_id: str, changeset: Changeset, callback: Callback | None = None) -> None:
         """Apply in the background; the callback gets `applied`.
 
-        Writes in the background are made in their order, and `close` and `close_repo` wait for them.
+        Writes in the background are made in their order. `close`, `close_repo` and the end of the process wait for
+        them, the last at most ten seconds.
         """
         self._write_behind(repo_id, "applied", lambda found: found.apply(changeset), callback)
 
@@ -213,7 +214,7 @@ class Repositories(GraphCare):
                 write(found)
             return done
 
-        run_behind(f"a write to {repo_id}", run, callback)
+        run_behind(f"a write to {repo_id}", run, callback, finish=True)
 
     def _backend(self, repo_id: str) -> GraphBackend:
         return self._repository(repo_id).backend
