@@ -53,8 +53,9 @@ def test_step_has_the_settings_of_its_own_and_of_its_group() -> None:
     mind = mind_of(llm, said)
     mind.propositions("goal", [StepSeen("o", "a")])
     mind.mode("Where?")
-    opts = [{name: call.opts[name] for name in ("model", "depth")} for call in llm.calls]
-    assert opts == [{"model": "small", "depth": 5}, {"model": "large", "depth": 3}]
+    assert [dict(call.opts) for call in llm.calls] == [
+        {"model": "small", "depth": 5, "step": "get_semantic"}, {"model": "large", "depth": 3, "step": "get_mode"},
+    ]  # fmt: skip
     assert all("Sails and ropes" in call.system for call in llm.calls)
     assert [call.system.endswith("Briefly.") for call in llm.calls] == [False, True]
 
