@@ -63,3 +63,20 @@ def test_answer_that_names_an_option_is_a_choice_with_its_limit() -> None:
     for (before, said), begins in ANSWERS.items():
         [made] = notes(said, before)
         assert (made.new.body["type"], made.new.text.startswith(begins)) == ("decision", True), made.new.text
+
+
+def test_note_of_a_failure_names_its_cure_first() -> None:
+    s, asked = Session(), f"the parcels of zone 3 are billed twice, mend it please {'and look around ' * 30}"
+    failing, fix = (
+        s.ran("pytest -q", "E   KeyError: 'zone'\n1 failed in 3 seconds"),
+        s.edited("src/rates.py", "a * 9", "a"),
+    )
+    [note] = noticed(s.prompt(asked), failing, fix, s.ran("pytest -q", "4 passed in 3 seconds"), s.end())
+    assert "src/rates.py (`a * 9` became `a`)" in note.new.text[:240]
+    assert not any("second" in tag or tag.isdigit() for tag in note.new.tags), note.new.tags
+
+
+def test_small_talk_after_the_work_makes_no_note() -> None:
+    s = Session()
+    talk = [s.prompt("add a page"), s.reply("Added."), s.prompt("ok thanks"), s.reply("You're welcome."), s.end()]
+    assert noticed(*talk) == []
