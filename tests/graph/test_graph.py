@@ -55,6 +55,7 @@ def test_a_graph_grows_and_shrinks_node_by_node() -> None:
 
 def test_a_node_is_a_value_with_ties_and_metadata() -> None:
     node = fact("a", links={"provenance": ["s1", "s2"]})
+    assert set(Edge.types()) == set(Edge.empty_links()) == set(Edge)
     assert node.links == {**Edge.empty_links(), Edge.PROVENANCE: {"s1", "s2"}}
     assert all_linked_ids(node) == {"s1", "s2"}
     with pytest.raises(FrozenInstanceError):
