@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 
 class BankReads:
+    is_remote: bool = False
+    """Whether the bank is behind HTTP: a server does its verbs and its jobs."""
+
     def __init__(self, core: Core) -> None:
         self._core = core
         core.bank = self

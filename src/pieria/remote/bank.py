@@ -53,6 +53,7 @@ class Behind:
 class BankBehind(Bank):
     """The parts of a bank that are not a plain call: files, sessions, and the stream of changes."""
 
+    is_remote = True
     _on: Mapping[str, Any] | None = None
 
     def __init__(self, at: Behind, name: str, speaker: Speaker, *, create: bool) -> None:

@@ -236,9 +236,9 @@ class Worker:
 def catch_up(bank: Bank, seconds: float | None = None) -> Counter[str]:
     """Run due distilling jobs of a bank for at most `seconds`, in case no worker ever runs.
 
-    With a language model do nothing: its calls are slow and have a budget.
+    With a language model do nothing: its calls are slow and have a budget. A server distils its own banks.
     """
-    if bank.core.llm is not None or bank.is_foreign:
+    if bank.is_remote or bank.core.llm is not None or bank.is_foreign:
         return Counter()
     return bank.jobs.worker(kinds=AFTER_CAPTURE).run(once=True, seconds=seconds)
 
