@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import thread_time
@@ -15,11 +15,13 @@ from unittest.mock import patch
 
 import anyio
 import pytest
+from click.testing import CliRunner
 from tests.bank.embedding_server import server
 from tests.bank.fading_effects import FADES
 from tests.bank.test_llm import asked, findings
 from tests.capture.making import kept_and_dropped
 from tests.contract.making import HandClock
+from tests.importers.test_claude_mem import store
 from tests.learning.lessontelling import MIGRATED
 from tests.learning.lessontelling import session as lived
 from tests.models.llm_server import hangs, llm_server
@@ -29,11 +31,21 @@ from tests.models.small_pipeline import small_pipeline
 import pieria
 from pieria import Bank, Workspace
 from pieria.doors.app import application
+from pieria.doors.cli.root import cli
 from pieria.doors.http.callers import Door
 from pieria.doors.http.guard import Hosts
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
-from pieria.errors import AdapterError, BudgetError, InputError, LimitError, PrivacyError, SessionError, StorageError
+from pieria.errors import (
+    AdapterError,
+    BudgetError,
+    InputError,
+    LimitError,
+    PrivacyError,
+    SessionError,
+    StorageError,
+    UnavailableError,
+)
 from pieria.models.mind import Said
 from pieria.runtime import effort
 from pieria.sessions.log import UnfinishedSession
@@ -270,6 +282,16 @@ def seen_of_token(data: Path, value: str | None) -> list[bool]:
     return [door.still({"authorization": f"Bearer {shown}"}) for shown in ("hunter1", "hunter2")]
 
 
+def seen_of_plain_http(data: Path, value: bool) -> str:
+    """Return whether a token may go to another machine without TLS."""
+    away = Workspace("http://memory.example", {"token": "hunter1", "plain_http": value, "local": data})
+    try:
+        with closing(away.place.connection()):
+            return "allowed"
+    except UnavailableError:
+        return "refused"
+
+
 def seen_of_request_seconds(data: Path, value: float) -> str:
     """Return the outcome of a request that takes somewhat more than one second of processor time."""
 
@@ -296,6 +318,14 @@ def seen_of_request_memory(data: Path, value: int) -> int:
     with TestClient(app, base_url="http://localhost:7411") as client:
         text = {"text": "heron", "meta": {"wide": " " * (2 << 20)}}
         return client.post("/v1/banks/notes/recall", json=text).status_code
+
+
+def seen_of_offer_imports(folder: Path, value: bool) -> bool:
+    """Return whether an empty bank offers a store of claude-mem."""
+    store(folder / ".claude-mem")
+    environment = {"HOME": str(folder), "PIERIA_DATA": str(folder / "data"), "PIERIA_OFFER_IMPORTS": str(value)}
+    done = CliRunner().invoke(cli, ["call", "mem-find", '{"query": "heron"}'], env=environment)
+    return "claude-mem" in done.output
 
 
 BEARER: dict[Any, object] = {key: f"Bearer {key}" for key in ("hunter1", "hunter2")}
@@ -370,5 +400,7 @@ EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
     "request_seconds": (seen_of_request_seconds, {1: "1 seconds", 3_600: "done"}),
     "request_memory": (seen_of_request_memory, {1: 503, 64: 422}),
     "token": (seen_of_token, {None: [True, True], "hunter1": [True, False], "hunter2": [False, True]}),
+    "offer_imports": (seen_of_offer_imports, {True: True, False: False}),
+    "plain_http": (seen_of_plain_http, {False: "refused", True: "allowed"}),
     **FADES,
 }
