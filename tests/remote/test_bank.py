@@ -1,17 +1,20 @@
 """A bank behind HTTP is a `Bank`: what is not a plain call, from opening to closing."""
 
 import asyncio
+import json
 import os
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.doors.http.conftest import Served
 from tests.remote.conftest import Opened
 
 import pieria
 from pieria import Bank, Change
+from pieria.doors.cli.root import cli
 from pieria.errors import ClosedError, ForkedError, InputError, TransferError, UnavailableError
 from pieria.record.draft import NewMemory
 from pieria.sessions import Session, SessionState
@@ -214,3 +217,31 @@ def test_threads_share_a_bank_behind_http(behind: Opened) -> None:
     for thread in threads:
         thread.join(30)
     assert bank.count() == 8
+
+
+def test_wrong_arguments_are_refused_like_embedded_ones(behind: Opened) -> None:
+    bank = behind()
+    memory = bank.remember("Maya likes tea.", meta={"n": 1})
+    with pytest.raises(TypeError, match="cannot be changed"):
+        memory.meta["n"] = 2  # type: ignore[index]
+    wrong: dict[str, Any] = {"colour": "red"}
+    with pytest.raises(TypeError, match=r"recall\(\) got an unexpected keyword argument 'colour'"):
+        bank.recall("tea", **wrong)
+    with pytest.raises(InputError, match=r"\.id"):
+        bank.facts.add("Maya", "likes", "tea", memory=memory)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="via"):
+        bank.sources.intake(via="accepted")
+
+
+def test_commands_reach_a_bank_behind_http(at: tuple[Served, str]) -> None:
+    def run(*words: str) -> Any:
+        done = CliRunner().invoke(cli, ["--data", at[1], "--json", *words], catch_exceptions=False)
+        assert (done.exit_code, done.stderr) == (0, "")
+        return json.loads(done.stdout)
+
+    memory = run("remember", "Maya prefers an aisle seat.")
+    found = run("recall", "where does Maya sit?")
+    assert [hit["memory"]["id"] for hit in found["hits"]] == [memory["id"]]
+    with pieria.open(data=at[1]) as bank:
+        assert [one.text for one in bank.list()] == ["Maya prefers an aisle seat."]
+        assert {change.who for change in bank.changes()} == {"http"}

@@ -70,6 +70,7 @@ def test_names_outside_the_table_are_no_verbs(at: tuple[Served, str], behind: Op
         assert told(called(url, verb, {})) == (404, "not_found"), verb
     for verb, arguments in (("get", {"self": 1}), ("get", {"reference": "m", "core": 1}), ("get", {})):
         assert told(called(url, verb, {}, arguments=arguments)) == (422, "arguments")
+    assert told(called(url, "recall", {}, arguments={"query": "x", "colour": 1})) == (422, "arguments")
     assert told(called(url, "sync", {}, arguments={"progress": 1})) == (422, "progress")
     assert told(called(url, "session", {}, arguments={"goal": "x", "llm": "openai:gpt-5"})) == (422, "llm")
 

@@ -9,6 +9,7 @@ from pieria.bank.capture.sources import Intake
 from pieria.bank.graph.verbs import BankGraph
 from pieria.bank.surface import GROUPS, public_verbs
 from pieria.remote.bank import RemoteBank
+from pieria.remote.calls import KEYWORDS
 from pieria.remote.classes import GROUP_CLASSES, RemoteIntake
 from pieria.remote.session import RemoteSession
 from pieria.remote.verbs import ADMIN, OWN, PROPERTIES, REFUSED, UNSENT, VERBS
@@ -43,6 +44,16 @@ def test_every_verb_is_sent_and_none_is_inherited() -> None:
             assert inspect.getattr_static(kind, name) is not verb, f"{path}.{name}"
             if name not in ("session", "import_", "intake"):
                 assert inspect.signature(getattr(kind, name)) == inspect.signature(verb), f"{path}.{name}"
+
+
+def test_verbs_with_free_keywords_have_their_table() -> None:
+    free = {
+        name
+        for path in CLASSES
+        for name, verb in public_verbs(CLASSES[path]).items()
+        if any(one.kind is one.VAR_KEYWORD for one in inspect.signature(verb).parameters.values())
+    }
+    assert set(KEYWORDS) == free
 
 
 def test_the_page_lists_the_verbs_of_administrators() -> None:

@@ -29,7 +29,7 @@ from pieria.learning.experience import Experience, Taken
 from pieria.record.draft import NewMemory
 from pieria.record.event import AgentEvent
 from pieria.record.job import Job
-from pieria.record.memory import End
+from pieria.record.memory import End, Frozen
 from pieria.remote.errors import error_of
 from pieria.remote.records import PLACES, record_named
 from pieria.remote.values import Decoder, Unreadable, encoded
@@ -53,6 +53,13 @@ VALUES = st.recursive(
 
 def sent(value: object, **options: Any) -> Any:
     return Decoder(**options).value(json.loads(json.dumps(encoded(value), allow_nan=False)))
+
+
+def test_frozen_mappings_stay_frozen() -> None:
+    found = sent(Frozen({"n": [1, {"$deep": True}]}))
+    assert found == {"n": [1, {"$deep": True}]}
+    with pytest.raises(TypeError, match="cannot be changed"):
+        found["n"] = 2
 
 
 @given(VALUES)

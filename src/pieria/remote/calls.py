@@ -6,17 +6,33 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from pieria.bank.filters import Filters, ListFilters
+from pieria.bank.write.update import Changes, Revised
 from pieria.errors import ClosedError, UnavailableError, UnreachableError
+from pieria.record import check
 from pieria.remote.connection import Connection, Progress
 from pieria.remote.values import Decoder, Unreadable, encoded
 from pieria.remote.verbs import REFUSED, UNSENT
 from pieria.runtime import forks
 
+KEYWORDS: Mapping[str, type] = MappingProxyType(
+    {
+        "count": ListFilters,
+        "list": ListFilters,
+        "list_each": ListFilters,
+        "recall": Filters,
+        "revise": Revised,
+        "update": Changes,
+    }
+)
+"""The keywords of verbs whose signature ends with `**`."""
+
 
 class Speaker(NamedTuple):
-    """Who speaks, in which session, and how the texts come in. The server decides how far it believes this."""
+    """The author, the session, and how the texts come in. The server decides how far it believes this."""
 
     session: str | None = None
     channel: str | None = None
@@ -87,17 +103,24 @@ def _is_ready(value: object) -> bool:
 def bound(original: Callable[..., Any], verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given arguments by name, without defaults. Raise `TypeError` as the embedded verb does."""
     signature = signature_of(original)
-    found = signature.bind(None, *args, **kwargs).arguments
-    given: dict[str, Any] = {}
-    for name, value in list(found.items())[1:]:
-        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-            given |= value
-        else:
-            given[name] = value
+    given = by_name(verb, signature, signature.bind(None, *args, **kwargs))
+    del given[next(iter(signature.parameters))]
     for name in UNSENT.get(verb, {}):
         if given.get(name) is not None:
             raise UnavailableError(name, UNSENT[verb][name])
         given.pop(name, None)
+    return given
+
+
+def by_name(verb: str, signature: inspect.Signature, found: inspect.BoundArguments) -> dict[str, Any]:
+    """Return bound arguments by name, also those of `**`. Raise `TypeError` for a keyword the verb does not have."""
+    given: dict[str, Any] = {}
+    for name, value in found.arguments.items():
+        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            check.keywords(value, KEYWORDS[verb], verb)
+            given |= value
+        else:
+            given[name] = value
     return given
 
 

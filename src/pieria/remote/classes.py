@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from pieria.bank.capture.sources import Intake
+from pieria.bank.capture.sources import Intake, check_intake
 from pieria.bank.graph.verbs import BankGraph
 from pieria.bank.surface import GROUPS, public_verbs
 from pieria.remote.calls import Calls, bound, refuse
@@ -75,6 +75,7 @@ def _intake(
     """Begin an intake, which the server remembers by its handle."""
     calls: Calls = self._calls
     calls.check_open()
+    check_intake(force=force, dry_run=dry_run, via=via, follows=follows)
     asked = {"force": force, "dry_run": dry_run, "via": via, "follows": list(follows)}
     return RemoteIntake(calls, {"handle": secrets.token_hex(8), **asked})
 

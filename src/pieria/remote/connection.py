@@ -35,13 +35,13 @@ UNSURE = f"{WHERE} A write may have been done or not: look before you repeat it.
 
 
 class Connection:
-    """A server and the token for it. Threads may share it; a forked child connects anew."""
+    """A server and the token for it. Threads may share it; a forked child makes its own connection."""
 
     def __init__(self, address: WebAddress, token: str | None = None, *, plain_http: bool = False) -> None:
         if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token != ""):
             raise InputError("token", "a token as the server printed it", None)
         if token is not None and not (address.is_private or plain_http):
-            hint = "Use https://, or allow it with the setting plain_http where nobody can listen."
+            hint = "Use https://, or allow it with the setting plain_http on a network that you trust."
             raise UnavailableError("token", NO_TLS, hint=hint)
         self.address = address
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}

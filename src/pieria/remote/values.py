@@ -22,6 +22,7 @@ from zoneinfo import ZoneInfo
 from pieria.errors import InputError, PieriaError, UnavailableError
 from pieria.learning.experience import Experience
 from pieria.record.event import AgentEvent
+from pieria.record.memory import Frozen
 from pieria.remote.errors import error_of
 from pieria.remote.records import SENT, record_named, wire_name
 
@@ -136,6 +137,7 @@ _ENCODERS: tuple[tuple[Any, Callable[[Any, str], Any]], ...] = (
     (PurePath, lambda value, _: {"$path": value.name}),
     (PieriaError, lambda value, _: {"$error": value.as_dict()}),
     (Counter, lambda value, parameter: {"$counter": _mapping(value, parameter)}),
+    (Frozen, lambda value, parameter: {"$frozen": _mapping(value, parameter)}),
     (Mapping, _mapping),
     (tuple, _tuple),
     (Set, lambda value, parameter: {"$set": _each(value, parameter), "frozen": isinstance(value, frozenset)}),
@@ -156,6 +158,7 @@ class Decoder:
             "$tuple": lambda items, _: tuple(map(self.value, items)),
             "$set": lambda items, told: (frozenset if told.get("frozen") else set)(map(self.value, items)),
             "$mapping": lambda pairs, _: {self.value(key): self.value(one) for key, one in pairs},
+            "$frozen": lambda parts, _: Frozen(self.value(parts)),
             "$counter": lambda counts, _: Counter(self.value(counts)),
             "$number": lambda text, _: float(text),
             "$time": lambda text, _: datetime.fromisoformat(text),
@@ -190,9 +193,11 @@ class Decoder:
             raise Unreadable(f"the value of {mark} cannot be read") from problem
 
     def _class(self, name: str) -> Any:
-        kind = record_named(name) if isinstance(name, str) and (not self._sent or name in SENT) else None
+        kind = record_named(name) if isinstance(name, str) else None
         if kind is None:
             raise Unreadable("it names a class that does not travel")
+        if self._sent and name not in SENT:
+            raise Unreadable(f"{name} is a result and no argument: give its .id")
         return kind
 
     def _record(self, name: str, told: Mapping[str, Any]) -> Any:

@@ -116,11 +116,7 @@ class Sources:
         overwritten when the source changes; the bank owns the others. `what` names the verb in the journal. With
         `keeps_corrections` a memory that was corrected here stays so even if its source changes, unless `force`.
         """
-        check.flag(force, "force")
-        check.flag(dry_run, "dry_run")
-        named = check.choices(follows, "follows", (*CONTENT, "source"))
-        if via is not None:
-            check.one_of(via, "via", GIVEN)
+        named = check_intake(force=force, dry_run=dry_run, via=via, follows=follows)
         return Intake(self._bank, force, dry_run, via, named, what, keeps_corrections)
 
 
@@ -146,6 +142,15 @@ class _Known:
     held: Mapping[str, Stored]
     purged: set[str]
     digests: Mapping[int, str | None]
+
+
+def check_intake(*, force: bool, dry_run: bool, via: str | None, follows: Sequence[str]) -> Sequence[str]:
+    """Return the fields to follow. Raise `InputError` for an argument of `intake` that is wrong."""
+    check.flag(force, "force")
+    check.flag(dry_run, "dry_run")
+    if via is not None:
+        check.one_of(via, "via", GIVEN)
+    return check.choices(follows, "follows", (*CONTENT, "source"))
 
 
 class Intake:

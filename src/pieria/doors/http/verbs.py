@@ -35,6 +35,7 @@ from pieria.errors import AccessError, ClosedError, InputError, NotFoundError, P
 from pieria.record.banks import USER_BANK, same_bank
 from pieria.record.draft import NewMemory
 from pieria.record.trust import AGENT, GIVEN, PERSON, TRUST, lowest
+from pieria.remote.calls import by_name
 from pieria.remote.connection import LINES
 from pieria.remote.values import Decoder, Unreadable, encoded
 from pieria.remote.verbs import CLAIMING, DOWNLOADS, PROPERTIES, UNSENT, VERBS, WAITING
@@ -72,7 +73,7 @@ CALL = Tool(
                     "count_uses": flag("Whether results count as used."),
                     "user": flag("Whether the user's own memories are found."),
                 }
-            ) | {"description": "Who speaks, and in which session."},
+            ) | {"description": "The author, and the session."},
             "on": {"type": "object", "description": "The session or intake that the verb is called on."},
             "progress": flag("Report progress line by line."),
         }
@@ -168,7 +169,7 @@ class Verbs:
             if running.reports:
                 arguments["progress"] = running.report
             if verb in DOWNLOADS:
-                return self._written(owner, function, arguments)
+                return self._written(owner, verb, function, arguments)
             return {"value": _answer(verb, function, arguments)}
         finally:
             for file in taken:
@@ -229,8 +230,10 @@ class Verbs:
                 self._intakes.popitem(last=False)
         return found
 
-    def _written(self, owner: tuple[str, str], function: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        value, held = self._files.made_by(owner, lambda path: _called(function, {**arguments, "path": path}))
+    def _written(
+        self, owner: tuple[str, str], verb: str, function: Any, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        value, held = self._files.made_by(owner, lambda path: _called(verb, function, {**arguments, "path": path}))
         return {"value": encoded(value), **held}
 
 
@@ -284,7 +287,7 @@ def _told(task: asyncio.Task[Any]) -> Any:
 
 
 def _note_lost(task: asyncio.Task[Any]) -> None:
-    """Retrieve the error of a call that nobody awaits any longer."""
+    """Retrieve the error of a call whose caller has gone, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()
 
@@ -378,7 +381,7 @@ def _is_over(bank: Bank, id: str) -> bool:
 
 
 def _answer(verb: str, function: Any, arguments: Mapping[str, Any]) -> Any:
-    value = _called(function, arguments)
+    value = _called(verb, function, arguments)
     if verb == "session":
         return value.id
     if hasattr(value, "placeless"):
@@ -386,9 +389,10 @@ def _answer(verb: str, function: Any, arguments: Mapping[str, Any]) -> Any:
     return encoded(value)
 
 
-def _called(function: Any, arguments: Mapping[str, Any]) -> Any:
+def _called(verb: str, function: Any, arguments: Mapping[str, Any]) -> Any:
     try:
-        inspect.signature(function).bind(**arguments)
+        signature = inspect.signature(function)
+        by_name(verb, signature, signature.bind(**arguments))
     except TypeError as problem:
         raise InputError("arguments", "those of the verb", None, hint=f"{problem}.") from problem
     return function(**arguments)
