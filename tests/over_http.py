@@ -98,11 +98,14 @@ def opening(wire: Wire, folder: Path, clock: Any) -> Iterator[Callable[..., Bank
 
         def made(name: str = "notes", **settings: Any) -> Bank:
             own = {key: settings.pop(key) for key in SPOKEN if key in settings}
+            own |= {key: settings[key] for key in BOTH if key in settings}
             address = stack.enter_context(wire.place(folder, settings, clock))
             return stack.enter_context(pieria.open(name, data=address, settings=own))
 
         yield made
 
 
-SPOKEN = ("session", "channel", "author", "author_type", "secrets", "count_uses")
+SPOKEN = ("session", "channel", "author", "author_type", "secrets")
 """Settings of the caller, not of the server."""
+BOTH = ("count_uses",)
+"""Settings that the caller and the server must both switch on."""
