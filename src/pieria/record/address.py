@@ -89,7 +89,7 @@ class WebAddress(Address):
 
     @property
     def is_private(self) -> bool:
-        """Return whether nobody on the way can read along: by TLS, or because the server is on this machine."""
+        """Return whether the way is private: it has TLS, or the server is on this machine."""
         return self.url.startswith("https:") or _is_loopback(self._host or "")
 
 

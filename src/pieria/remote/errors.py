@@ -12,7 +12,7 @@ from pieria.errors import PieriaError, UnknownError
 
 @cache
 def _classes() -> Mapping[str, type[PieriaError]]:
-    """Return the public classes of errors by their codes. A code of a branch stands for the branch."""
+    """Return the public classes of errors by their codes. A code of a branch means the branch."""
     from pieria.transfer.lines import Problem
 
     found: dict[str, type[PieriaError]] = {Problem.code: Problem}
