@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import thread_time
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import anyio
@@ -51,6 +51,7 @@ from pieria.runtime import effort
 from pieria.sessions.log import UnfinishedSession
 from pieria.toolsets import registry
 from pieria.toolsets.host import over_the_network
+from pieria.workspace.web import Web
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
@@ -286,7 +287,7 @@ def seen_of_plain_http(data: Path, value: bool) -> str:
     """Return whether a token may go to another machine without TLS."""
     away = Workspace("http://memory.example", {"token": "hunter1", "plain_http": value, "local": data})
     try:
-        with closing(away.place.connection()):
+        with closing(cast("Web", away.place).connection()):
             return "allowed"
     except UnavailableError:
         return "refused"
