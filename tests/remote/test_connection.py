@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from tests.doors.http.conftest import Served
 
 import pieria
+from pieria.doors import server
 from pieria.errors import AccessError, InputError, UnavailableError, UnreachableError
 from pieria.record.address import WebAddress, split_bank
+from pieria.remote import connection
 from pieria.remote.connection import Connection
 
 TOKEN = "pieria_made-up"
@@ -139,3 +142,8 @@ def test_a_missing_token_says_how_to_give_it(at: tuple[Served, str]) -> None:
     with pytest.raises(AccessError) as refused:
         pieria.open("notes", data=url)
     assert refused.value.reason == "no_token" and "PIERIA_TOKEN" in str(refused.value.hint)
+
+
+def test_a_connection_is_left_before_a_server_closes_it() -> None:
+    assert connection.IDLE_SECONDS < server.IDLE_SECONDS
+    assert uvicorn.Config(lambda: None).timeout_keep_alive > connection.IDLE_SECONDS

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 SILENT_SECONDS = 30.0
 """Longest silence of a server. It writes a line every few seconds while a verb runs."""
+IDLE_SECONDS = 2.0
+"""Longest idle time of a connection that is used again. A server closes idle ones after 5 seconds or more."""
 LINES = "application/x-ndjson"
 """The content type of an answer that reports progress, line by line."""
 CHUNK = 4 << 20
@@ -135,7 +137,9 @@ class Connection:
             # Loading the certificates takes longer than a call. Without them, a context accepts no server.
             needs_tls = self.address.url.startswith("https:")
             verify = True if needs_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            return httpx2.Client(headers=self._headers, follow_redirects=False, verify=verify)
+            # A request on a connection that the server closes at that moment would fail, and is never repeated.
+            limits = httpx2.Limits(keepalive_expiry=IDLE_SECONDS)
+            return httpx2.Client(headers=self._headers, follow_redirects=False, verify=verify, limits=limits)
 
         return self._client.get(made)
 
