@@ -213,7 +213,7 @@ LOOKS: dict[str, list[bytes]] = {
     "text of another kind": [b"id,text\n1,hello\n"], "UTF-16": ["\ufeffhello".encode("utf-16")],
     "JSON of another kind": [b'{"memories": []}\n', b"[1, 2]\n", b"[" * 100_000],
     "mnemosyne_import": [b'{"mnemosyne_export": {"version": "1.3"}}'],
-    "mem-import": [b'{"version": 1, "observations": []}'], "docs/mining.md": [b'{"results": [{"memory": "Tea."}]}'],
+    "mem-import": [b'{"version": 1, "observations": []}'], "docs/importing.md": [b'{"results": [{"memory": "Tea."}]}'],
 }  # fmt: skip
 
 
