@@ -1,9 +1,16 @@
 """Recall finds the right memory, filters filter, weights weigh, and an answer has a confidence."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.toolsets.conftest import Ask, Host, Refused, requirement
+
+from pieria.recall.answer import Hit
+from pieria.toolsets import Banks
+from pieria.toolsets.mnemosyne.variety import with_room
+from pieria.workspace import Workspace
 
 CAT, PAY = "The cat sleeps on the radiator.", "Invoices are paid on Fridays."
 
@@ -42,6 +49,9 @@ def test_paraphrase_is_found_and_other_questions_are_unsure(ask: Ask) -> None:
     sure = ask("mnemosyne_recall", query="does the cat sleep on the radiator?")["confidence"]
     unsure = ask("mnemosyne_recall", query="submarine warranty")["confidence"]
     assert unsure < 0.3 < 0.7 < sure
+    assert ask("mnemosyne_recall", query="submarine warranty")["count"] == 2, (
+        "with a model the nearest are worth a look"
+    )
 
 
 @requirement("recall.explained", "recall.weights", "recall.only_reads", "recall.empty")
@@ -111,3 +121,61 @@ def test_hits_say_their_kind_and_that_they_are_cut(ask: Ask, host: Host) -> None
     host.bank.remember("A turn about wages.", kind="turn", author="Maya")
     hit = ask("mnemosyne_recall", query="wages")["results"][0]
     assert (hit["kind"], hit["tier"], hit["scope"]) == ("turn", "working", "global")
+
+
+@requirement("recall.variables")
+@pytest.mark.usefixtures("two")
+def test_weights_default_to_variables_of_the_original(ask: Ask, host: Host, tmp_path: Path) -> None:
+    environ = {"MNEMOSYNE_VEC_WEIGHT": "0.1", "MNEMOSYNE_FTS_WEIGHT": "-2", "MNEMOSYNE_IMPORTANCE_WEIGHT": "0.3"}
+    banks = Banks(Workspace(tmp_path / "data", embedder=by_subject, environ=environ), "test")
+    there = Host(banks, "notes", "monday", host.paths)
+    reply = ask("mnemosyne_recall", at=there, query="cat")
+    assert reply["weights"] == pytest.approx({"dense": 0.25, "lexical": 0.0, "importance": 0.75})
+    assert reply["warnings"][0] == "MNEMOSYNE_FTS_WEIGHT: -2.0 counts as 0."
+    reply = ask("mnemosyne_recall", at=there, query="cat", fts_weight=0.6)
+    assert reply["weights"] == pytest.approx({"dense": 0.1, "lexical": 0.6, "importance": 0.3})
+    environ["MNEMOSYNE_FTS_WEIGHT"] = "much"
+    banks.close()
+    banks = Banks(Workspace(tmp_path / "data", embedder=by_subject, environ=environ), "test")
+    reply = ask("mnemosyne_recall", at=Host(banks, "notes", "monday", host.paths), query="cat")
+    assert reply["warnings"][0] == "MNEMOSYNE_FTS_WEIGHT: expected a number, so it has no effect."
+    banks.close()
+
+
+@requirement("recall.weights")
+@pytest.mark.usefixtures("two")
+def test_negative_weight_counts_as_nothing(ask: Ask) -> None:
+    reply = ask("mnemosyne_recall", query="cat", vec_weight=-0.5, fts_weight=1, importance_weight=0.5)
+    assert reply["weights"] == pytest.approx({"dense": 0.0, "lexical": 2 / 3, "importance": 1 / 3})
+    assert reply["warnings"][0] == "vec_weight: -0.5 counts as 0."
+
+
+LISTED = "Crane rental check {}: the harbour crew oiled both winches, tested every brake and signed the sheet."
+
+
+@requirement("recall.variety")
+@pytest.mark.parametrize("settings", [{"embedder": "hashing"}])
+@pytest.mark.parametrize("models", [{}])
+def test_near_copies_leave_room_for_other_hits(ask: Ask, host: Host) -> None:
+    harbour = "The harbour office answers requests about the crane rental by letter."
+    ask("mnemosyne_remember", content=harbour)
+    for number in range(9):
+        ask("mnemosyne_remember", content=LISTED.format(number))
+    host.bank.sync(20)
+    for weights in ({}, {"fts_weight": 0.3}):
+        reply = ask("mnemosyne_recall", query="harbour crane rental check", top_k=4, **weights)
+        assert (reply["count"], texts(reply).index(harbour)) == (4, 2)
+
+
+@requirement("recall.variety")
+def test_only_copies_that_add_nothing_go_behind(host: Host) -> None:
+    hit = Hit(host.bank.remember(CAT), 0.5, {}, CAT)
+
+    def ordered(question: str, *others: float) -> list[tuple[str, float]]:
+        copies = [replace(hit, memory=replace(hit.memory, text=LISTED.format(number)), score=0.9) for number in "1234"]
+        further = [replace(hit, memory=replace(hit.memory, text=f"Note {one}."), score=one) for one in others]
+        return [(one.memory.text[19:20], one.score) for one in with_room(copies, question, lambda: further)]
+
+    assert ordered("crane checks", 0.8, 0.5) == [("1", 0.9), ("2", 0.9), ("", 0.8), ("3", 0.8)]
+    assert ordered("crane checks", 0.6) == [("1", 0.9), ("2", 0.9), ("3", 0.9), ("4", 0.9)], "it is far behind"
+    assert ordered("crane check 4", 0.8) == [("1", 0.9), ("2", 0.9), ("4", 0.9), ("", 0.8)]

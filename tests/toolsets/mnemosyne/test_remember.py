@@ -288,5 +288,9 @@ def test_hits_beside_the_point_are_left_out_if_others_are_not(ask: Ask, host: Ho
     ask("mnemosyne_remember", content="Orchid dashboards are based on adaptive water data.")
     assert host.bank.sync(20)
     reply = ask("mnemosyne_recall", query="database adapter")
-    assert (reply["count"], reply["warnings"][0][:13]) == (1, "query: 1 more")
-    assert ask("mnemosyne_recall", query="Zwxq")["count"] == 2, "the nearest, if nothing is tied to the question"
+    assert (reply["count"], reply["warnings"][0][:17]) == (1, "query: left out 1")
+    none = ask("mnemosyne_recall", query="Zwxq")
+    assert (none["count"], [warning[:17] for warning in none["warnings"] if "left out" in warning]) == (
+        0, ["query: left out 2"],
+    )  # fmt: skip
+    assert not any(warning.startswith("confidence") for warning in none["warnings"]), "there is no hit to doubt"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.bank.read.answer import is_by_words
 from pieria.record.ids import new_id
 from pieria.record.memory import Memory
 from pieria.record.time import instant, is_over
 from pieria.toolsets.call import doubts
 from pieria.toolsets.host import Call
+from pieria.toolsets.mnemosyne.variety import with_room
 from pieria.toolsets.mnemosyne.words import (
     LONGEST,
     SCOPE_WORDS,
@@ -32,11 +35,16 @@ IMPORTANCE = 0.5
 EVERYBODY = ("bank", "user")
 """The scopes that all sessions see; `user` occurs in the user's own bank."""
 WEIGHTS = {"dense": 0.5, "lexical": 0.3, "importance": 0.2}
+ARGUMENTS = {"dense": "vec_weight", "lexical": "fts_weight", "importance": "importance_weight"}
+VARIABLE = "MNEMOSYNE_{}"
+"""The original's variable with the default of an argument, whose name is in capitals."""
 LEAST = 1e-7
 """The value that replaces a weight of 0: invisible in a score, but matches of this kind are still looked for.
 Importance alone finds nothing, and vectors may be missing.
 """
 PARTS = {"dense_score": "dense", "fts_score": "lexical"}
+FURTHER = 50
+"""How many more hits to look at for room beside near copies."""
 DIGITS = 6
 ANYWAY = frozenset(
     (
@@ -215,22 +223,33 @@ def recall(
     bank: str | None = None,
 ) -> dict[str, Any]:
     held = call.host.other(bank)
-    weights, warnings = _weights(vec_weight, fts_weight, importance_weight)
-    found = held.recall(
-        query,
-        k=top_k,
-        author=author_id,
-        author_type=author_type,
-        channel=channel_id,
-        policy="hybrid" if weights is None else "weighted",
-        weights=None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
-    )
-    # Where nothing is tied to the question, which may be in another language, the nearest are still worth a look.
-    tied = [hit for hit in found if weights is not None or _is_tied(hit.why)] or list(found)
-    results = [_found(call, hit, why=why, parts=why or weights is not None) for hit in tied]
-    if len(tied) < len(found):
-        left = len(found) - len(tied)
-        warnings.append(f"query: {left} more have neither a word nor the meaning in common with it, and are left out.")
+    given, warnings = _given(call, vec_weight, fts_weight, importance_weight)
+    weights = _shares(given)
+    if given and weights is None:
+        warnings.append("vec_weight: all three weights are 0, so they have no effect; give one of them more than 0.")
+    asked: dict[str, Any] = {
+        "author": author_id,
+        "author_type": author_type,
+        "channel": channel_id,
+        "policy": "hybrid" if weights is None else "weighted",
+        "weights": None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
+    }
+    found = held.recall(query, k=top_k, **asked)
+    tied = _tied(found, weights)
+    if not tied and not is_by_words(found):
+        # The question may be in another language: the nearest by a model are still worth a look.
+        tied = list(found)
+    left = len(found) - len(tied)
+    if left:
+        warnings.append(f"query: left out {left} with neither a word nor the meaning in common with it.")
+
+    def further() -> list[Any]:
+        if found.cursor is None:
+            return []
+        return _tied(held.recall(query, k=FURTHER, cursor=found.cursor, counted=False, **asked), weights)
+
+    shown = with_room(tied, query, further)
+    results = [_found(call, hit, why=why, parts=why or weights is not None) for hit in shown]
     embedding = found.plan.get("embedding", {})
     return {
         "status": "ok",
@@ -239,9 +258,14 @@ def recall(
         "confidence": round(found.confidence, DIGITS),
         "policy": found.plan["policy"] if why else None,
         "weights": weights,
-        "warnings": [*warnings, *_warnings(query, embedding, weights), *doubts(found)],
+        "warnings": [*warnings, *_warnings(query, embedding, weights), *(doubts(found) if shown else ())],
         **here(call, held),
     }
+
+
+def _tied(found: Iterable[Any], weights: Mapping[str, float] | None) -> list[Any]:
+    """Return the hits that are tied to the question. Those by weights are: importance alone finds nothing."""
+    return [hit for hit in found if weights is not None or _is_tied(hit.why)]
 
 
 def _is_tied(why: Mapping[str, float]) -> bool:
@@ -264,18 +288,39 @@ def _found(call: Call, hit: Any, *, why: bool, parts: bool) -> dict[str, Any]:
     return shown | ({"why": {name: round(value, DIGITS) for name, value in hit.why.items()}} if why else {})
 
 
-def _weights(
-    vec: float | None, fts: float | None, importance: float | None
-) -> tuple[dict[str, float] | None, list[str]]:
+def _given(
+    call: Call, vec: float | None, fts: float | None, importance: float | None
+) -> tuple[dict[str, float], list[str]]:
+    """Return the weights that the call gives, or else the original's variables. One below 0 counts as 0."""
+    environ = call.host.banks.workspace.resolved.environ
+    given: dict[str, float] = {}
+    warnings = []
+    for name, passed in (("dense", vec), ("lexical", fts), ("importance", importance)):
+        variable = VARIABLE.format(ARGUMENTS[name].upper())
+        value = environ.get(variable) if passed is None else None
+        weight = _number(value) if value else passed
+        if value and weight is None:
+            warnings.append(f"{variable}: expected a number, so it has no effect.")
+        elif weight is not None:
+            if weight < 0:
+                warnings.append(f"{variable if value else ARGUMENTS[name]}: {weight} counts as 0.")
+            given[name] = max(0.0, weight)
+    return given, warnings
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _shares(given: Mapping[str, float]) -> dict[str, float] | None:
     """Return the weights as shares of 1, so that scores are comparable; None if none was given, or only zeros."""
-    given = {"dense": vec, "lexical": fts, "importance": importance}
-    if all(weight is None for weight in given.values()):
-        return None, []
-    weights = {name: WEIGHTS[name] if weight is None else weight for name, weight in given.items()}
+    weights = {**WEIGHTS, **given}
     whole = sum(weights.values())
-    if not whole:
-        return None, ["vec_weight: all three weights are 0, so they have no effect; give one of them more than 0."]
-    return {name: weight / whole for name, weight in weights.items()}, []
+    return {name: weight / whole for name, weight in weights.items()} if given and whole else None
 
 
 def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] | None) -> list[str]:
