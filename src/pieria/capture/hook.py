@@ -53,7 +53,8 @@ OWN_TOOLS = (
     "mem-find", "mem-history", "mem-get", "mem-create", "mem-revise", "mem-remove", "mem-export", "mem-import", "_gc",
     "mem-maintenance", "mem-help", "_remember", "_recall", "state_fact", "save_memory", "search_memory", "edit_memory",
     "search_unified", "touch_memory", "observe_memory_usage", "analyze_message", "analyze_for_recall", "forget_memory",
-    "promote_memory", "cluster_memories", "consolidate_memories", "open_memories", "create_relation", "recover_memory",
+    "promote_memory", "cluster_memories", "consolidate_memories", "open_memories", "read_graph", "create_relation",
+    "recover_memory",
     *(f"sessions_{verb}" for verb in ("start", "append", "close", "commit", "discard", "state", "recall", "latest",
                                       "node", "neighbors", "nodes", "maintain", "list_banks")),
 )  # fmt: skip
