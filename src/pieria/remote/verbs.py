@@ -60,7 +60,7 @@ _TABLE: Mapping[str, Mapping[str, str]] = {
         ),
         ADMIN: "compact",
     },
-    "vault": {READ: "by_hand is_set path_of paths status unread", WRITE: "promote", ADMIN: "look sync"},
+    "vault": {READ: "by_hand is_set path_of paths status", WRITE: "promote", ADMIN: "look sync"},
 }  # fmt: skip
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
