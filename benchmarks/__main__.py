@@ -102,6 +102,17 @@ def imports(ctx: click.Context, /, items: int, systems: tuple[str, ...], as_json
 
 
 @bench.command
+@_sized(5_000, "Notes in the vault.")
+@_AS_JSON
+@click.pass_context
+def vault(ctx: click.Context, /, size: int, as_json: bool) -> None:
+    """Time a look into a vault in which nothing changed, and search for notes that did change."""
+    from benchmarks.vault_looks import measure
+
+    _told(ctx, measure(size), as_json=as_json)
+
+
+@bench.command
 @_sized(100_000, "Memories in the bank beside which the hooks run.")
 @click.option("--events", type=click.IntRange(min=100), default=1_000, show_default=True,
               help="Events that are distilled, to tell what they leave on the disk.")  # fmt: skip

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.originals import recorder
 from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
 
@@ -123,6 +124,7 @@ def _tool(name: str, module: Any) -> Callable[..., Any]:
     signature = inspect.signature(inspect.unwrap(getattr(module, name)))
 
     def call(*given: Any, **named: Any) -> Any:
+        recorder.count_call()
         store = getattr(module, "db", None) or importlib.import_module("cortexgraph.context").db
         return store.call(name, dict(signature.bind(*given, **named).arguments))
 

@@ -12,7 +12,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import and_
+from operator import and_, attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ class Folder:
 
     def _look(self, folder: Path, path: str, found: Scan) -> None:
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            entries = sorted(os.scandir(folder), key=attrgetter("name"))
         except OSError as problem:
             found.unseen[path.removesuffix("/") or "."] = f"cannot be looked into ({problem.strerror})"
             return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pieria.bank.capture.sources import BACK, DIGEST, GONE, NEW, PURGED, REMOVED, UNCHANGED, UPDATED
 from pieria.bank.results.transfer import Synced
 from pieria.bank.vault.held import File, Vaulted, promoted_in
-from pieria.bank.vault.marks import BY_HAND, STATE, Mark, is_as, marks_in, others_in
+from pieria.bank.vault.marks import BY_HAND, STATE, Mark, is_as, looks_same, marks_in, others_in
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Record
 from pieria.record.draft import NewMemory
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 BATCH = 500
 """Memories per transaction."""
 FEWER = 25
-"""The same in a look, which has little time."""
+"""The same in a look, which has little time; it reads so many files in any case."""
 MOST_CHARACTERS = 4 << 20
 """Characters per transaction."""
 NO_MARK: Mark = {"size": -1, "changed": -1, "digest": "", "ids": ()}
@@ -133,23 +133,33 @@ class Sync:
         """Read the changed files, and take in handwritten notes."""
         at = self._at
         of_memories = {mark["path"]: id for id, mark in at.marks.items()}
-        whole = len(at.scan.notes)
-        for number, (path, seen) in enumerate(list(at.scan.notes.items()), start=1):
+        whole, read = len(at.scan.notes), 0
+        marks = {path: at.marks[id] for path, id in of_memories.items()}
+        same = {path for path, seen in at.scan.notes.items() if looks_same(seen, marks.get(path) or self._mark(path))}
+        # A file that looks the same may have changed in the same moment; files that changed for sure come first.
+        notes = sorted(at.scan.notes.items(), key=lambda each: each[0] in same) if self._due else at.scan.notes.items()
+        for number, (path, seen) in enumerate(list(notes), start=1):
             id = of_memories.get(path)
             if id is None and self._is_known(path, seen):
                 self._as_it_was(path)
-            elif self._due is not None and time.monotonic() > self._due and not self._is_marked(id, seen):
-                at.scan.unseen[path] = "not read in time"
-                at.report.unread += 1
-            elif not self._is_marked(id, seen):
+            elif id is None or not is_as(seen, at.marks[id]):
+                if self._is_late(read):
+                    at.scan.unseen[path] = "not read in time"
+                    at.report.unread += path not in same
+                    continue
+                read += 1
                 file = at.read(path)
                 if file is not None:
                     self._sort(file, id)
             if progress is not None:
                 progress(number, whole)
 
-    def _is_marked(self, id: str | None, seen: Seen) -> bool:
-        return id is not None and is_as(seen, self._at.marks[id])
+    def _mark(self, path: str) -> Mark:
+        return self._at.others.get(path, NO_MARK)
+
+    def _is_late(self, read: int) -> bool:
+        """Return whether a look ends here. It reads some files in any case, or a large vault would never be read."""
+        return self._due is not None and read >= FEWER and time.monotonic() > self._due
 
     def _is_known(self, path: str, seen: Seen) -> bool:
         mark = self._at.others.get(path)
@@ -212,7 +222,7 @@ class Sync:
 
     def _adopts(self, file: File, mark: dict[str, Any]) -> bool:
         """Mark the note as that of a memory which has its text already: later edits of the note change the memory."""
-        id, known = self._adopted.get(file.path), self._at.others.get(file.path, NO_MARK)
+        id, known = self._adopted.get(file.path), self._mark(file.path)
         if id is None or (id in known["ids"] and file.digest != known["digest"]):
             return False
         mark["ids"] = [id]

@@ -1,0 +1,107 @@
+"""Looks into the vault before a search: what they take in, and what they say."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.bank.kept import held
+from tests.contract.making import HandClock
+
+from pieria import Bank
+from pieria.store.files import alone
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def bank(opened: Callable[..., Bank], vault: Path) -> Bank:
+    return opened("vaulted", vault=str(vault))
+
+
+def texts(bank: Bank, query: str) -> list[str]:
+    return [hit.memory.text for hit in bank.recall(query)]
+
+
+def test_recall_follows_a_synced_vault(bank: Bank, vault: Path, clock: HandClock) -> None:
+    (vault / "Maya.md").write_text("Maya leads billing.")
+    assert (texts(bank, "who leads billing?"), bank.vault.paths()) == ([], {})
+    bank.vault.sync()
+    (vault / "Maya.md").write_text("Maya leads sales.")
+    (vault / "Omar.md").write_text("Omar leads billing.")
+    clock.move(seconds=2)
+    assert texts(bank, "who leads billing?")[:1] == ["Omar leads billing."]
+    assert texts(bank, "who leads sales?")[:1] == ["Maya leads sales."]
+    (vault / "Omar.md").unlink()
+    assert "Omar leads billing." in texts(bank, "who leads billing?"), "there is one look a second"
+    clock.move(seconds=2)
+    assert "Omar leads billing." not in texts(bank, "who leads billing?")
+
+
+def test_look_writes_no_note(bank: Bank, vault: Path, clock: HandClock) -> None:
+    memory = bank.remember("We chose JWT.", title="JWT")
+    bank.vault.promote(memory.id)
+    bank.vault.sync()
+    other = bank.remember("We chose SQLite.")
+    bank.upkeep.promote(other.id)
+    bank.touch(memory.id)
+    [note] = vault.rglob("*.md")
+    before = note.read_text()
+    edited = before.replace("We chose JWT.", "We chose PASETO.")
+    note.write_text(edited)
+    clock.move(seconds=2)
+    assert bank.vault.look() is None
+    assert held(bank, memory.id).text == "We chose PASETO."
+    assert (note.read_text(), list(vault.rglob("*.md"))) == (
+        before.replace("We chose JWT.", "We chose PASETO."),
+        [note],
+    )
+    note.unlink()
+    clock.move(seconds=2)
+    assert (bank.vault.look(), held(bank, memory.id).status) == (None, "archived")
+
+
+def test_look_without_time_says_so_and_goes_on(bank: Bank, vault: Path, clock: HandClock) -> None:
+    bank.vault.sync()
+    for number in range(30):
+        (vault / f"{number}.md").write_text(f"Note {number}.")
+    said = []
+    for _ in range(3):
+        clock.move(seconds=2)
+        said.append((bank.vault.look(seconds=0) or "").partition(" changed")[0])
+    assert (said, len(bank.vault.paths())) == (["5", "", ""], 30)
+
+
+def test_recall_says_why_the_vault_was_not_read(bank: Bank, vault: Path, clock: HandClock) -> None:
+    bank.vault.sync()
+    (vault / "Maya.md").write_text("Maya leads billing.")
+    clock.move(seconds=2)
+    with alone(bank.data / ".vaulted.vault", "vault", "another process is using the vault"):
+        found = bank.recall("who leads billing?")
+    assert "another process is using the vault" in found.plan["left_out"]["vault"]
+    shutil.rmtree(vault)
+    clock.move(seconds=2)
+    assert "does not exist" in bank.recall("who leads billing?").plan["left_out"]["vault"]
+
+
+def test_memory_promoted_elsewhere_adopts_its_note(bank: Bank, vault: Path, clock: HandClock) -> None:
+    (vault / "STM").mkdir()
+    note = vault / "STM" / "ralph.md"
+    note.write_text("# ralph\n\nRalph runs billing.\n")
+    bank.vault.sync()
+    memory = bank.remember("Ralph runs billing.", meta={"promoted_to": "STM/ralph.md"})
+    bank.update(memory.id, status="promoted")
+    synced = bank.vault.sync()
+    assert synced.notes == {"adopted": 1}
+    assert bank.vault.paths() == {memory.id: "STM/ralph.md"}
+    assert [one.text for one in bank.list()] == ["Ralph runs billing."]
+    assert (bank.vault.sync().notes, list(vault.rglob("*.md"))) == ({"unchanged": 1}, [note])
+    note.write_text("# ralph\n\nRalph runs sales.\n")
+    clock.move(seconds=2)
+    assert bank.vault.look() is None
+    assert "Ralph runs sales." in held(bank, memory.id).text
