@@ -186,7 +186,8 @@ class Workspace:
     async def apply_changeset_async(self, repo_id: str, changeset: Changeset, callback: Callback | None = None) -> None:
         """Apply in the background; the callback gets `applied`.
 
-        Writes in the background are made in their order, and `close` and `close_repo` wait for them.
+        Writes in the background are made in their order. `close`, `close_repo` and the end of the process wait for
+        them, the last at most ten seconds.
         """
     async def banks(self) -> builtins.list[str]:
         """Return the names of all banks except the user's own."""
@@ -426,6 +427,8 @@ class Bank:
     def is_user_bank(self) -> bool: ...
     @property
     def is_foreign(self) -> bool: ...
+    @property
+    def is_remote(self) -> bool: ...
     @property
     def facts(self) -> Facts: ...
     @property
@@ -747,6 +750,7 @@ class Bank:
         forgotten. `matching` leaves out neighbours of matches that do not match the query themselves. `time_zone` sets
         the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
         `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
+        Changed notes of a vault are read first; `plan["left_out"]["vault"]` says if some were not.
         """
     async def remember(
         self,
@@ -1546,6 +1550,12 @@ class Vault:
     def is_set(self) -> bool: ...
     async def by_hand(self) -> frozenset[str]:
         """Return the ids of memories from handwritten notes."""
+    async def look(self, *, seconds: float = 1.0, begins: bool = True) -> str | None:
+        """Take in the notes that changed since the last look or sync. Return what was not read and why, or None.
+
+        Look at most once a second, and read for at most `seconds`; the next look continues. Write no note. Without
+        `begins`, skip a bank that never read the vault. Without a vault, do nothing.
+        """
     async def path_of(self, id: str) -> str | None:
         """Return the path of a memory's note within the vault, or None."""
     async def paths(self, ids: Sequence[str] | None = None) -> dict[str, str]:
@@ -1567,8 +1577,6 @@ class Vault:
         memory's wording stays as the previous version. `dry_run` only reports. `progress` counts notes. Raise
         `ConflictError` if all of several notes are gone, unless `force` confirms it.
         """
-    async def unread(self) -> str | None:
-        """Return why the vault's notes are not found, or None if it was synced or none is set."""
 
 def open(
     name: str | None = None,

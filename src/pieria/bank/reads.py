@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 
 class BankReads:
-    is_remote: bool = False
-    """Whether the bank is behind HTTP: a server does its verbs and its jobs."""
-
     def __init__(self, core: Core) -> None:
         self._core = core
         core.bank = self
@@ -59,6 +56,8 @@ class BankReads:
         self.is_user_bank: bool = core.is_user_bank
         self.is_foreign: bool = core.is_foreign
         """Whether another user may have made the bank: it is read as hearsay and never written."""
+        self.is_remote: bool = False
+        """Whether the bank is behind HTTP: a server does its verbs and its jobs."""
 
     def __repr__(self) -> str:
         return f"<Bank {self.name}{' (closed)' if self._core.closed else ''}>"

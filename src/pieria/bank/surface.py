@@ -42,7 +42,7 @@ GROUPS: Mapping[str, type] = MappingProxyType(
 """The attributes of a bank that have verbs of their own."""
 VALUES = (
     *("name", "data", "clock", "zone", "who", "author", "author_type", "via", "secrets"),
-    *("is_user_bank", "is_foreign"),
+    *("is_user_bank", "is_foreign", "is_remote"),
 )
 """The attributes that can be read at once."""
 INTERNAL = ("core", "fading", "habits", "meter", "mind", "viewer")

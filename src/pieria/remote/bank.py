@@ -53,7 +53,6 @@ class Behind:
 class BankBehind(Bank):
     """The parts of a bank that are not a plain call: files, sessions, and the stream of changes."""
 
-    is_remote = True
     _on: Mapping[str, Any] | None = None
 
     def __init__(self, at: Behind, name: str, speaker: Speaker, *, create: bool) -> None:
@@ -67,6 +66,7 @@ class BankBehind(Bank):
             setattr(self, value, told[value])
         self._calls.bank = self.name
         self._zone: tzinfo = told["zone"]
+        self.is_remote = True
         self.data = at.data
         self.clock = at.clock
 
