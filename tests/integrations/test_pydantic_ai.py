@@ -1,5 +1,6 @@
 """pydantic-ai over a bank: its toolset, and the history processor."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def test_agent_calls_the_tools_of_the_bank(toolbox: Toolbox) -> None:
         TextPart("Noted."),
     )
     agent = Agent(FunctionModel(script), toolsets=[MemoryToolset(toolbox)])
-    assert agent.run_sync("Remember where we deploy from.").output == "Noted."
+    assert asyncio.run(agent.run("Remember where we deploy from.")).output == "Noted."
     assert script.tools == list(toolbox.names)
     assert [memory.text for memory in toolbox.bank.list()] == ["We deploy from the release branch."]
     assert "query" in str(script.seen[-1][-1].parts[0])
@@ -53,7 +54,7 @@ def test_processor_tells_what_the_bank_knows(toolbox: Toolbox) -> None:
     toolbox.bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.")
     script = Scripted(TextPart("At noon."), TextPart("Hm."))
     agent = Agent(FunctionModel(script), capabilities=[ProcessHistory(memory_processor(toolbox))])
-    agent.run_sync("When are the JWT keys rotated?")
+    asyncio.run(agent.run("When are the JWT keys rotated?"))
     [told] = [part for part in script.seen[0][-1].parts if isinstance(part, SystemPromptPart)]
     assert "rotated daily" in told.content
 
@@ -61,6 +62,6 @@ def test_processor_tells_what_the_bank_knows(toolbox: Toolbox) -> None:
 def test_processor_leaves_history_alone_without_memories(toolbox: Toolbox) -> None:
     script = Scripted(TextPart("Hello."))
     agent = Agent(FunctionModel(script), capabilities=[ProcessHistory(memory_processor(toolbox))])
-    result = agent.run_sync("Hello there")
+    result = asyncio.run(agent.run("Hello there"))
     assert not any(isinstance(part, SystemPromptPart) for part in script.seen[0][-1].parts)
     assert len(result.all_messages()) == 2
