@@ -67,6 +67,8 @@ def _fill(vault: Path, notes: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"---\ntags: [t{number % 7}]\n---\n{text}\n\nSee [[note {number - 1}]].\n", "utf-8")
         os.utime(path, (then, then))
+    for folder in (vault, *vault.iterdir()):
+        os.utime(folder, (then, then))
 
 
 def _seconds(act: Any) -> tuple[float, float]:

@@ -1,6 +1,8 @@
 """Looks into the vault before a search: what they take in, and what they say."""
 
+import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from tests.contract.making import HandClock
 
 from pieria import Bank
 from pieria.store.files import alone
+from pieria.vault.folder import Folder
 
 
 @pytest.fixture
@@ -64,6 +67,44 @@ def test_look_writes_no_note(bank: Bank, vault: Path, clock: HandClock) -> None:
     note.unlink()
     clock.move(seconds=2)
     assert (bank.vault.look(), held(bank, memory.id).status) == (None, "archived")
+
+
+AN_HOUR_AGO = time.time() - 3_600
+
+
+@pytest.mark.parametrize(
+    ("change", "then"),
+    [
+        (lambda vault: (vault / "team" / "Maya.md").write_text("Maya leads sales now."), ["Maya leads sales now."]),
+        (lambda vault: (vault / "team" / "Maya.md").unlink(), []),
+        (lambda vault: (vault / "team").rename(vault.parent / "gone"), []),
+        (lambda vault: (vault / "team" / "Omar.md").write_text("Omar leads sales."), ["Omar leads sales."]),
+    ],
+    ids=["edited", "removed", "folder moved away", "written"],
+)
+def test_a_look_into_an_old_vault_sees_each_change(
+    bank: Bank,
+    vault: Path,
+    clock: HandClock,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], object],
+    then: list[str],
+) -> None:
+    (vault / "team").mkdir()
+    (vault / "team" / "Maya.md").write_text("Maya leads billing.")
+    for path in (vault / "team" / "Maya.md", vault / "team", vault):
+        os.utime(path, (AN_HOUR_AGO, AN_HOUR_AGO))
+    bank.vault.sync()
+    clock.move(seconds=2)
+    assert bank.vault.look() is None
+    clock.move(seconds=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "scan", lambda _: pytest.fail("nothing changed, so there is nothing to scan"))
+        assert bank.vault.look() is None
+    change(vault)
+    clock.move(seconds=2)
+    assert [text for text in texts(bank, "who leads sales?") if "sales" in text] == then
+    assert ("Maya leads billing." in texts(bank, "who leads billing?")) == (then == ["Omar leads sales."])
 
 
 def test_look_without_time_says_so_and_goes_on(bank: Bank, vault: Path, clock: HandClock) -> None:

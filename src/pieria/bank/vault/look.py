@@ -15,7 +15,7 @@ from pieria.errors import PieriaError
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.vault.folder import Folder, Scan, Seen
+    from pieria.vault.folder import Folder, Scan
 
 OFTEN = timedelta(seconds=1)
 """The shortest time between two looks."""
@@ -33,8 +33,8 @@ class Looks:
         self._bank = bank
         self._folder = folder
         self._at: datetime | None = None
-        self._seen: dict[str, Seen] | None = None
-        """The notes of the last look after which nothing waited."""
+        self._seen: Scan | None = None
+        """The vault at the last look after which nothing waited."""
         self._unread: str | None = None
 
     def look(self, seconds: float, *, begins: bool) -> str | None:
@@ -65,14 +65,14 @@ class Looks:
         from pieria.bank.vault.sync import Sync
 
         due = time.monotonic() + seconds
-        scan = self._folder.scan()
-        if scan.notes == self._seen:
+        if self._seen is not None and self._folder.is_still(self._seen):
             return None
+        scan = self._folder.scan()
         unread = 0
         if self._has_changes(scan):
             with self._bank.vault._alone(dry_run=False):
                 unread = Sync(self._bank, self._folder, dry_run=False, force=False, due=due).run(None).unread
-        self._seen = scan.notes if not unread and _is_settled(scan) else None
+        self._seen = scan if not unread and _is_settled(scan) else None
         return WAITING.format(unread) if unread else None
 
     def _has_changes(self, scan: Scan) -> bool:
@@ -85,6 +85,5 @@ class Looks:
 
 
 def _is_settled(scan: Scan) -> bool:
-    """Return whether no file is so new that another change could have the same time."""
-    newest = max((seen.changed for seen in scan.notes.values()), default=0)
-    return time.time_ns() - newest >= SETTLED
+    """Return whether no note or folder is so new that another change could have the same time."""
+    return time.time_ns() - scan.newest() >= SETTLED
