@@ -22,7 +22,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 HOSTS = ("claude-code", "codex", "opencode")
 SHOP = "/home/dev/shop"
 CLIPPED = 200
-FIXED = """KeyError: 'JPY': mended by rates.py (`RATES = {"EUR": 1}` became `RATES = {"EUR": 1, "JPY": 163}`)"""
+FIXED = """rates.py (`RATES = {"EUR": 1}` became `RATES = {"EUR": 1, "JPY": 163}`) mended KeyError: 'JPY'"""
 OBSERVED = {
     "claude-code": {
         ("bugfix", FIXED, ("rates.py",)),

@@ -80,7 +80,7 @@ def test_exit_status_without_words_is_no_error() -> None:
     asked, done = s.prompt("mend the build"), s.ran("make", "Exit code: 1\nWall time: 0.1 seconds\nOutput:\n")
     [found] = noticed(asked, done, s.edited("Makefile"), s.ran("make", "Exit code: 0\nOutput:\nmade"))
     assert (found.new.title, found.new.body["type"]) == (
-        "`make`: mended by Makefile (`a = 1` became `a = 2`)",
+        "Makefile (`a = 1` became `a = 2`) mended `make`",
         "bugfix",
     )
 
@@ -145,7 +145,7 @@ def test_open_failures_wait_for_the_next_piece() -> None:
     later = [s.edited("src/rates.py"), s.ran("pytest -q", "4 passed in 0.2s")]
     second = piece([*first.waiting, *later], frozenset(event.id for event in first.waiting))
     [fix] = second.observations
-    assert fix.new.title == "KeyError: 'JPY': mended by src/rates.py (`a = 1` became `a = 2`)"
+    assert fix.new.title == "src/rates.py (`a = 1` became `a = 2`) mended KeyError: 'JPY'"
     assert second.waiting == (prompt,)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from pieria.models.mind import TITLE, Deed
@@ -18,6 +19,8 @@ _UNTELLING = re.compile(r"no reason given|exit code|\W*(?:tests?\W+)?\d+ (?:fail
 """An error line that only counts."""
 _STOPPED = re.compile(r"[.!?…。！？][)”\"'’»]*\Z")
 _FOLDED = re.compile(r"(?: 2>&1)?(?: \| (?:tail|head|tee|grep|cat)\b[^|]*)*\Z")
+_TEST = re.compile(r"(?:^|[/_.-])(?:test|spec)s?(?:[_.-][^/]*)?\Z", re.IGNORECASE)
+"""The name of a file with tests."""
 
 Placed = tuple[int, Deed]
 
@@ -77,13 +80,23 @@ def changed(edits: Sequence[Placed]) -> str:
     return f"Changed {' and '.join(names[:2]) if not more else ', '.join(names[:2])}{more}"
 
 
-def fixed(error: str, how: str, command: str) -> str:
-    """Return the error, or the command if the error says nothing, and what mended it."""
+def fixed(how: str, error: str, command: str) -> str:
+    """Return what mended the error, or the command if the error says nothing."""
+    return f"{how}{_mended(error, command)}"
+
+
+def fixed_title(how: str, error: str, command: str) -> str:
+    """Return the same in the length of a title, with the end of the change left out."""
+    mended = _mended(error, command)
+    return f"{clipped(how, TITLE - len(mended))}{mended}"
+
+
+def _mended(error: str, command: str) -> str:
     short = re.sub(
         r"\A\S+(?::\d+(?::\d+)?|\(\d+,\d+\)): (?:error:? )?|\A(?:\w+\.)+(?=\w+(?:Error|Exception))", "", error
     )
     what = command if _UNTELLING.match(short) else clipped(short, TITLE // 2)
-    return f"{what}: mended by {how}"
+    return f" mended {what}"
 
 
 def stopped(text: str) -> str:
@@ -113,6 +126,12 @@ def in_vain(deeds: Sequence[Deed], first: int, last: int) -> Vain:
             told.append(f"{which}, {edits(tried)}, was not enough: {error_of(deed)}.")
             since = place
     return Vain(told, since)
+
+
+def is_new_test(failure: Deed, edits: Sequence[Deed]) -> bool:
+    """Return whether a test failed that these edits wrote before its code: a step of the work, not a bug."""
+    shown = f"{failure.target} {failure.detail}"
+    return any(_TEST.search(deed.target) and PurePosixPath(deed.target).name in shown for deed in edits)
 
 
 def address(target: str) -> str:

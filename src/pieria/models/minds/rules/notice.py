@@ -236,6 +236,12 @@ class _One:
         last = [(n, deed) for n, deed in between if n > vain.until] or between
         ran = [] if last else self._steps(first, place)
         because = self._cause(first, place)
+        if (
+            because is None
+            and self._work != "bugfix"
+            and telling.is_new_test(failure, [deed for n, deed in self._edits if n < first])
+        ):
+            return
         again = {telling.command(deed.target).split()[0] for _, deed in ran} <= {
             telling.command(failure.target).split()[0]
         }
@@ -243,11 +249,11 @@ class _One:
             return
         error, command = telling.error_of(failure), telling.command(failure.target)
         how = telling.edits(last) or telling.listed([telling.command(deed.target) for _, deed in ran])
-        lead = because.text if because else telling.fixed(error, how, command)
+        lead = because.text if because else telling.fixed(how, error, command)
         mended = f"{'Then mended' if vain.told else 'Mended'} by {how}." if how and (because or vain.told) else ""
         yield self._made(
             "bugfix",
-            because.title if because else asking.title(lead),
+            because.title if because else telling.fixed_title(how, error, command),
             [
                 telling.stopped(lead),
                 f"{command} failed: {failure.detail}.",
