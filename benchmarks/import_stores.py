@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from itertools import chain
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
 from benchmarks.workload import Workload
 
-DAY = "2025-03-01T10:00:00Z"
+DAY, SECONDS = "2025-03-01T10:00:00Z", 1_740_823_200
+TURNS = 40
+"""Turns of a conversation."""
 
 
 def _uuid(number: int) -> str:
@@ -30,6 +35,21 @@ def _document(path: Path, **lists: Iterable[Any]) -> Path:
             file.writelines(("," if at else "") + json.dumps(row) for at, row in enumerate(rows))
             file.write("]")
         file.write("}")
+    return path
+
+
+def _list(path: Path, rows: Iterable[Any]) -> Path:
+    with path.open("w") as file:
+        file.write("[")
+        file.writelines(("," if at else "") + json.dumps(row) for at, row in enumerate(rows))
+        file.write("]")
+    return path
+
+
+def _database(path: Path, tables: str, insert: str, rows: Iterable[tuple[Any, ...]]) -> Path:
+    with closing(sqlite3.connect(path)) as base, base:
+        base.executescript(tables)
+        base.executemany(insert, rows)
     return path
 
 
@@ -106,6 +126,125 @@ def _basic_memory(folder: Path, texts: Iterable[str]) -> Path:
     return top
 
 
+def _obsidian(folder: Path, texts: Iterable[str]) -> Path:
+    top = folder / "vault"
+    for number, text in enumerate(texts):
+        path = top / f"{number // 500:03d}" / f"Note {number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = f"\nSee [[Note {number - 1}]]. #t{number % 7}\n" if number else ""
+        path.write_text(f"---\ntags: [note]\ncreated: 2025-03-01\n---\n{text}\n{before}")
+    return top
+
+
+def _talks(texts: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield conversations of forty turns."""
+    left = iter(texts)
+    for number in count():
+        turns = list(islice(left, TURNS))
+        if not turns:
+            return
+        yield number, turns
+
+
+def _chatgpt(folder: Path, texts: Iterable[str]) -> Path:
+    def conversation(number: int, turns: list[str]) -> Any:
+        mapping = {
+            f"m{at}": {"id": f"m{at}", "parent": f"m{at - 1}" if at else None,
+                       "children": [f"m{at + 1}"][: len(turns) - at - 1],
+                       "message": {"id": f"{number}-{at}", "author": {"role": ("user", "assistant")[at % 2]},
+                                   "create_time": SECONDS + 60 * at, "recipient": "all",
+                                   "content": {"content_type": "text", "parts": [text]}}}
+            for at, text in enumerate(turns)
+        }  # fmt: skip
+        return {"title": f"Talk {number}", "create_time": SECONDS, "conversation_id": _uuid(number),
+                "mapping": mapping, "current_node": f"m{len(turns) - 1}"}  # fmt: skip
+
+    return _list(folder / "conversations.json", (conversation(number, turns) for number, turns in _talks(texts)))
+
+
+def _claude(folder: Path, texts: Iterable[str]) -> Path:
+    def conversation(number: int, turns: list[str]) -> Any:
+        messages = [
+            {"uuid": f"{number}-{at}", "text": text, "content": [{"type": "text", "text": text}],
+             "sender": ("human", "assistant")[at % 2], "created_at": DAY, "attachments": [], "files": []}
+            for at, text in enumerate(turns)
+        ]  # fmt: skip
+        return {"uuid": _uuid(number), "name": f"Talk {number}", "created_at": DAY, "chat_messages": messages}
+
+    return _list(folder / "conversations.json", (conversation(number, turns) for number, turns in _talks(texts)))
+
+
+def _gemini(folder: Path, texts: Iterable[str]) -> Path:
+    left = iter(texts)
+    rows = (
+        {"header": "Gemini Apps", "title": f"Prompted {asked}", "products": ["Gemini Apps"],
+         "time": datetime.fromtimestamp(SECONDS + 60 * number, UTC).isoformat(),
+         "safeHtmlItem": [{"html": f"<p>{reply}</p>"}]}
+        for number, (asked, reply) in enumerate(zip(left, left, strict=False))
+    )  # fmt: skip
+    return _list(folder / "MyActivity.json", rows)
+
+
+def _claude_mem(folder: Path, texts: Iterable[str]) -> Path:
+    tables = """
+    CREATE TABLE sdk_sessions (
+        id INTEGER PRIMARY KEY, content_session_id TEXT, memory_session_id TEXT, project TEXT, platform_source TEXT,
+        custom_title TEXT);
+    CREATE TABLE observations (
+        id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, type TEXT, title TEXT, narrative TEXT,
+        created_at TEXT);
+    INSERT INTO sdk_sessions VALUES (1, 'claude-1', 'mem-1', 'billing', 'claude', NULL);
+    """
+    rows = ((number, f"mem-{number % 50}", "billing", "change", f"Change {number}", text, DAY)
+            for number, text in enumerate(texts))  # fmt: skip
+    return _database(folder / "claude-mem.db", tables, "INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _open_mem(folder: Path, texts: Iterable[str]) -> Path:
+    tables = """
+    CREATE TABLE observations (
+        id TEXT, session_id TEXT, type TEXT, title TEXT, narrative TEXT, created_at TEXT, importance INTEGER);
+    """
+    rows = ((_uuid(number), f"s{number % 50}", "change", f"Change {number}", text, DAY, 3)
+            for number, text in enumerate(texts))  # fmt: skip
+    return _database(folder / "memory.db", tables, "INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _mnemosyne(folder: Path, texts: Iterable[str]) -> Path:
+    tables = """
+    CREATE TABLE working_memory (
+        id TEXT PRIMARY KEY, content TEXT, source TEXT, timestamp TEXT, session_id TEXT, importance REAL,
+        metadata_json TEXT, veracity TEXT, scope TEXT);
+    """
+    rows = ((f"m{number}", text, "user", "2025-03-01T10:00:00", f"s{number % 50}", 0.5, "{}", "stated", "global")
+            for number, text in enumerate(texts))  # fmt: skip
+    return _database(
+        folder / "mnemosyne.db", tables, "INSERT INTO working_memory VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+    )
+
+
+def _mempalace(folder: Path, texts: Iterable[str]) -> Path:
+    """Every fifth drawer lies there in two chunks."""
+    tables = """
+    CREATE TABLE collections (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE documents (collection_id INTEGER, id TEXT, document TEXT, metadata_json TEXT, embedding BLOB);
+    INSERT INTO collections VALUES (1, 'mempalace_drawers');
+    """
+
+    def rows() -> Iterator[Any]:
+        for number, text in enumerate(texts):
+            id = f"drawer_{number}"
+            meta = {"wing": f"w{number % 40}", "room": "notes", "added_by": "mcp", "filed_at": "2025-03-01T10:00:00"}
+            if number % 5:
+                yield 1, id, text, json.dumps(meta), b""
+                continue
+            for part, chunk in enumerate((text[:40], text[40:])):
+                told = meta | {"parent_drawer_id": id, "chunk_index": part}
+                yield 1, f"{id}_chunk_{part:06d}", chunk, json.dumps(told), b""
+
+    return _database(folder / "sqlite_exact.sqlite3", tables, "INSERT INTO documents VALUES (?, ?, ?, ?, ?)", rows())
+
+
 STORES: dict[str, Callable[[Path, Iterable[str]], Path]] = {
     "jsonl": _jsonl,
     "mem0": _mem0,
@@ -116,6 +255,14 @@ STORES: dict[str, Callable[[Path, Iterable[str]], Path]] = {
     "hindsight": _hindsight,
     "letta": _letta,
     "basic-memory": _basic_memory,
+    "obsidian": _obsidian,
+    "chatgpt": _chatgpt,
+    "claude": _claude,
+    "gemini": _gemini,
+    "claude-mem": _claude_mem,
+    "open-mem": _open_mem,
+    "mnemosyne": _mnemosyne,
+    "mempalace": _mempalace,
 }
 """By system: writes a store with the texts to a folder, and returns the path to import."""
 

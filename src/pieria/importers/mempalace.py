@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,15 @@ JOIN segments AS s ON s.collection = c.id AND s.scope = 'METADATA'
 LEFT JOIN max_seq_id AS m ON m.segment_id = s.id WHERE c.name = ? AND q.seq_id > coalesce(m.seq_id, 0)
 """
 _DOCUMENTS = """
-SELECT d.* FROM documents AS d JOIN collections AS c ON c.id = d.collection_id WHERE c.name = ? ORDER BY d.rowid
+WITH d AS (
+    SELECT d.rowid AS number, d.id, d.document, iif(json_valid(d.metadata_json), d.metadata_json, '{}') AS meta
+    FROM documents AS d JOIN collections AS c ON c.id = d.collection_id WHERE c.name = ?
+)
+SELECT id, document, meta FROM d
+ORDER BY coalesce(json_extract(meta, '$.parent_drawer_id'), json_extract(meta, '$.parent_entry_id'), id),
+    json_extract(meta, '$.chunk_index'), number
 """
+"""The chunks of a drawer come together."""
 _TRIPLES = """
 SELECT t.*, s.name AS subject_name, o.name AS object_name FROM triples AS t
 LEFT JOIN entities AS s ON s.id = t.subject LEFT JOIN entities AS o ON o.id = t.object ORDER BY t.rowid
@@ -126,9 +134,14 @@ class _Drawers:
         return self._base.count("embeddings" if self._is_chroma else "documents")
 
     def all(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        if not self._is_chroma:
+            for whole, rows in groupby(self._documents(COLLECTION), lambda row: _parent(row[2]) or row[0]):
+                chunks = list(rows)
+                yield whole, "".join(chunk[1] for chunk in chunks), chunks[0][2]
+            return
         seen = set[str]()
         for id, text, meta in self._rows(COLLECTION):
-            parent = next((str(meta[key]) for key in PARENTS if meta.get(key)), None)
+            parent = _parent(meta)
             if parent is None:
                 yield id, text, meta
             elif parent not in seen:
@@ -137,16 +150,14 @@ class _Drawers:
                 yield parent, "".join(chunk[1] for chunk in chunks), meta
 
     def left(self) -> Iterator[Item]:
-        if closets := sum(1 for _ in self._rows(CLOSETS)):
+        rows = self._rows if self._is_chroma else self._documents
+        if closets := sum(1 for _ in rows(CLOSETS)):
             yield Left("closets, MemPalace's index of drawers", closets)
         if self._has_queue and (waiting := next(self._base.query(_WAITING, COLLECTION))["number"]):
             reason = f"expected no drawers in Chroma's queue, got {waiting:,}; open the palace once with MemPalace"
             yield Problem(self._base.path.name, reason)
 
     def _rows(self, collection: str, parent: str | None = None) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        if not self._is_chroma:
-            yield from self._documents(collection, parent)
-            return
         sql = f"{_ROWS}{_CHUNKS if parent is not None else ''} ORDER BY e.id"
         number, id, meta = None, "", dict[str, Any]()
         for row in self._base.query(sql, collection, *([parent] if parent is not None else [])):
@@ -158,11 +169,13 @@ class _Drawers:
         if number is not None:
             yield id, str(meta.pop(DOCUMENT, "")), meta
 
-    def _documents(self, collection: str, parent: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    def _documents(self, collection: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
         for row in self._base.query(_DOCUMENTS, collection):
-            meta = object_of(row["metadata_json"])
-            if parent is None or parent in (meta.get(key) for key in PARENTS):
-                yield str(row["id"]), str(row["document"]), meta
+            yield str(row["id"]), str(row["document"]), object_of(row["meta"])
+
+
+def _parent(meta: Mapping[str, Any]) -> str | None:
+    return next((str(meta[key]) for key in PARENTS if meta.get(key)), None)
 
 
 def _value(row: Mapping[str, Any]) -> Any:
