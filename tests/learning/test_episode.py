@@ -85,12 +85,15 @@ def test_boundary_is_where_subgoals_are_less_alike_than_0_75() -> None:
         assert len(lived("a", "b", vectors={"a": ALIKE, "b": second}).close().trajectories) == trajectories
 
 
-def test_the_next_matters_error_grades_no_step_before_it() -> None:
+def test_the_next_matters_outcome_grades_no_step_before_it() -> None:
     vectors = {"tell the team about the ferry": ALIKE, "restart the printer": UNLIKE, "ask about the ferry": ALIKE}
     for observation, action, reward in (
         ("The printer reports an error", "restart the printer", 0.5),
         ("Telling the team failed with an error", "restart the printer", 0.05),
         ("The printer reports an error", "ask about the ferry", 0.05),
+        ("The printer works, all 12 tests passed", "restart the printer", 0.5),
+        ("Telling the team worked, all 12 have read it", "restart the printer", 0.95),
+        ("All 12 tests passed", "ask about the ferry", 0.95),
     ):
         begun = lived("tell the team about the ferry", vectors=vectors)
         grown, _ = begun.append(observation, action, llm=Named(), embedding=Vectors(vectors))
