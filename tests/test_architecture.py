@@ -235,6 +235,11 @@ def test_a_bank_that_embeds_nothing_loads_no_model(tmp_path: Path) -> None:
     assert packages & {"numpy", "onnxruntime", "tokenizers", "httpx2"} == set()
 
 
+def test_application_starts_without_the_package_of_mcp() -> None:
+    """It takes longer to import than everything else. The running application imports it in a thread."""
+    assert "mcp" not in loaded("import pieria.doors.app")
+
+
 def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
     """Without the build's hook, which may fetch the scripts of the page."""
     run("env", "HATCH_BUILD_NO_HOOKS=true", sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)

@@ -1,7 +1,6 @@
 """The application: every route behind the guard, for any ASGI server.
 
-MCP has one server for each toolset and one for all, at `/mcp/<toolset>` and `/mcp/all`; `/mcp` is `/mcp/pieria`. The
-address (`?bank=NAME`) or the header `X-Pieria-Bank` names the bank; the default is the bank of the settings.
+MCP has one server for each toolset and one for all, at `/mcp/<toolset>` and `/mcp/all`; `/mcp` is `/mcp/pieria`.
 """
 
 from __future__ import annotations
@@ -9,111 +8,42 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from anyio import to_thread
-from mcp.server.lowlevel import Server
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from pieria import telemetry
-from pieria.doors.http.callers import Caller, Door
+from pieria.doors.http.callers import Door
 from pieria.doors.http.failures import JSON, failure
-from pieria.doors.http.guard import BODY_LIMIT, Bodies, Guard, Hosts, Interface, Replayed
+from pieria.doors.http.guard import Bodies, Guard, Hosts, Interface
 from pieria.doors.http.limits import A_SECOND, Rate
 from pieria.doors.http.openapi import OPENAPI, described
 from pieria.doors.http.routes import BANK, EVENTS_PATH, RESOURCES, Endpoint, Routes, answering, listing
 from pieria.doors.http.service import Service
 from pieria.doors.http.verbs import DOWNLOAD, UPLOADS, VERB, Verbs
-from pieria.doors.mcp.server import server_for, session_of
-from pieria.doors.mcp.wire import is_misnumbered, refusal
+from pieria.doors.mcp.mounts import Mounts
 from pieria.doors.web.site import Site
 from pieria.errors import InputError, NotFoundError
-from pieria.toolsets import Access, Host, Tool
-from pieria.toolsets.registry import ALL, OWN, meant, nearest
+from pieria.toolsets.registry import OWN, meant, nearest
 
-if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-
-BANK_HEADER = "x-pieria-bank"
 GUESSES_A_SECOND = 10.0
 """Requests a second without a valid token that one address may make."""
 MCP = "/mcp"
 TOOL = "/v1/banks/{bank}/tools/{tool}"
 
 
-@dataclass(frozen=True)
-class Mounted:
-    """A server and its ASGI application."""
-
-    server: Server[Any]
-
-    @property
-    def session_manager(self) -> StreamableHTTPSessionManager:
-        return self.server.session_manager
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        message = await receive()
-        body: bytes = message.get("body", b"")
-        if is_misnumbered(body.decode("utf-8", "replace")):
-            await Response(refusal(), 400, media_type="application/json")(scope, receive, send)
-            return
-        await self.session_manager.handle_request(scope, Replayed(body, receive), send)
-
-
-def mounted(service: Service, version: str) -> Mapping[str, Mounted]:
-    """Return the MCP servers by the name that follows `/mcp/`."""
-    found = {}
-    for name in (*service.registry.toolsets, ALL):
-        registry = service.registry.only(name)
-        server = server_for(registry, partial(_host, service), version, access_of=_access, places=service.places)
-        # The guard has checked host names, origins and sizes. Requests are stateless.
-        server.streamable_http_app(
-            stateless_http=True,
-            max_request_body_size=BODY_LIMIT,
-            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-        )
-        found[name] = Mounted(server)
-    return found
-
-
-def _access(context: Any) -> Access:
-    access: Access = context.request.state.caller.access
-    return access
-
-
-def _host(service: Service, context: Any, tool: Tool) -> Host:
-    """Return the host of a request. Errors go into the tool's reply."""
-    request = context.request
-    caller = request.state.caller
-    host = _on_bank(service, caller, request.scope)
-    named = session_of(context)
-    return host.having(session=caller.own(named, "session")) if named else host
-
-
-def _on_bank(service: Service, caller: Caller, scope: Scope) -> Host:
-    named = QueryParams(scope["query_string"]).get("bank") or Headers(scope=scope).get(BANK_HEADER)
-    if named:
-        return service.host(caller, named)
-    resolved = service.workspace.resolved
-    return service.host(caller, resolved.settings.bank, named=resolved.is_bank_named)
-
-
 def application(service: Service, door: Door, hosts: Hosts, rate: float | None = A_SECOND) -> Guard:
     """Return the application, which serves while its lifespan lasts. Without a rate, requests are not limited."""
     name = version("pieria")
-    mcp = mounted(service, name)
+    mcp = Mounts(service, name)
     routes, verbs = Routes(service, door), Verbs(service)
     strangers = Rate(GUESSES_A_SECOND, "requests without a valid token")
     site = Site(service, door, strangers)
@@ -122,8 +52,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with service.running(), AsyncExitStack() as stack:
             stack.callback(telemetry.attach(site.witness.hear))
-            for server in mcp.values():
-                await stack.enter_async_context(server.session_manager.run())
+            await stack.enter_async_context(mcp.running())
             try:
                 yield
             finally:
@@ -139,7 +68,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
         return JSON(document())
 
     fixed: dict[str, dict[str, Endpoint]] = {
-        "/": {"GET": _facing(site, site.home, listing(_index(name, mcp)))},
+        "/": {"GET": _facing(site, site.home, listing(_index(name, mcp.names)))},
         "/health": {"GET": routes.health},
         "/ready": {"GET": routes.ready},
         "/metrics": {"GET": routes.metrics},
@@ -160,10 +89,10 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
             *(Route(path, answering(_by_method(methods)), methods=[*methods]) for path, methods in by_path.items()),
             *site.routes(),
             # No GET: requests are stateless, so there is no stream to listen to.
-            Route(MCP, mcp[OWN], methods=["POST"]),
-            *(Route(f"{MCP}/{each}", server, methods=["POST"]) for each, server in mcp.items()),
+            Route(MCP, mcp.mount(OWN), methods=["POST"]),
+            *(Route(f"{MCP}/{each}", mcp.mount(each), methods=["POST"]) for each in mcp.names),
         ],
-        exception_handlers={HTTPException: partial(_no_route, site, [f"/mcp/{each}" for each in mcp])},
+        exception_handlers={HTTPException: partial(_no_route, site, [f"/mcp/{each}" for each in mcp.names])},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -204,7 +133,7 @@ async def _no_route(site: Site, mcp: Sequence[str], request: Request, problem: E
     return failure(NotFoundError("route", path, hint=hint), problem.status_code, headers)
 
 
-def _index(name: str, mcp: Mapping[str, Any]) -> tuple[str, ...]:
+def _index(name: str, mcp: Sequence[str]) -> tuple[str, ...]:
     return (
         f"Pieria {name}: long-term memory for AI agents.",
         "",

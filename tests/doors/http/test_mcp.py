@@ -1,10 +1,13 @@
 """MCP over HTTP: the same tools, for authorised callers, in the bank of the URL."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from mcp import Client
 from tests.doors.http.conftest import (
+    PATIENCE,
     READS,
     SCRATCH_READ,
     SCRATCH_WRITE,
@@ -12,10 +15,12 @@ from tests.doors.http.conftest import (
     Served,
     asked,
     calling,
+    listening,
     right,
 )
 
 from pieria.doors.lanes import Places
+from pieria.doors.mcp.mounts import Mounts
 from pieria.toolsets import Access, registry
 
 WORK = "/mcp/all?bank=work"
@@ -40,6 +45,26 @@ def test_tools_are_served_and_share_banks_with_http(live: Served, mode: str) -> 
     assert f'pieria_calls_total{{toolset="mnemosyne",tool="{WRITES}"}} 1' in live.page("/metrics")
     wrong = asked(live, WORK, calling(WRITES, content="heron", nothing={"id": None}), mode=mode)
     assert "nothing" in wrong.content[0].text, "arguments may hold any id"
+
+
+def test_requests_wait_for_servers_that_are_still_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other routes answer meanwhile, and a stop waits for the thread."""
+    begun, may_go_on, make = threading.Event(), threading.Event(), Mounts._make
+
+    def slowly(mounts: Mounts) -> Any:
+        begun.set()
+        assert may_go_on.wait(PATIENCE)
+        return make(mounts)
+
+    monkeypatch.setattr(Mounts, "_make", slowly)
+    with listening() as (served, _), ThreadPoolExecutor() as threads:
+        try:
+            assert begun.wait(PATIENCE) and served.client.get("/health").status_code == 200
+            early = threads.submit(asked, served, "/mcp", listing)
+            assert served.client.get("/v1/banks").json() == {"banks": []} and not early.done()
+        finally:
+            may_go_on.set()
+        assert early.result() == [tool.name for tool in registry().toolsets["pieria"].tools]
 
 
 def test_every_tool_is_refused_without_the_right(live: Served) -> None:
