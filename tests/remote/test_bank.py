@@ -44,9 +44,6 @@ def test_what_cannot_travel_is_refused_by_name(behind: Opened) -> None:
     with pytest.raises(UnavailableError) as refused:
         bank.session("Bake", llm=lambda messages: "")
     assert refused.value.parameter == "llm"
-    with pytest.raises(UnavailableError) as refused:
-        bank.import_("here", system="mnemex")
-    assert refused.value.parameter == "system"
 
 
 def test_files_travel_both_ways(behind: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,18 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.originals import recorder
+from pieria.bank.capture.sources import Past
+from pieria.importers.items import MemoryItem
+from pieria.importers.mnemex import read
+from pieria.importers.source import Source
+from pieria.record.trust import HEARSAY
 from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
 
@@ -68,7 +74,12 @@ class Store:
         folder = Path(tempfile.mkdtemp())
         row = {**memory.model_dump(mode="json"), "embed": None}
         (folder / FILES["memories"]).write_text(json.dumps(row) + "\n", "utf-8")
-        self._hosted().bank.import_(folder, system="mnemex", on_error="skip")
+        for item in read(Source(folder)):
+            if isinstance(item, MemoryItem):
+                # The tests ask for their own ids; an import keeps only those that are unique everywhere.
+                intake = self._hosted().bank.sources.intake(via=HEARSAY)
+                past = Past(item.status, item.tier, item.usage)
+                intake.take([replace(item.new, id=item.origin)], pasts={item.origin: past})
 
     def get_memory(self, id: str) -> Any:
         found = self.call("open_memories", {"memory_ids": [id]})["memories"]

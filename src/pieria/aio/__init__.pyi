@@ -589,7 +589,6 @@ class Bank:
         dry_run: bool = False,
         force: bool = False,
         on_error: str = "stop",
-        system: str | None = None,
         trusted: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
@@ -598,9 +597,8 @@ class Bank:
         `mode` decides about existing ids: `skip` keeps them, `merge` takes the later version, `replace` the file's.
         Removed memories stay removed and purged ones stay away, unless `force`. With `on_error="skip"` broken lines are
         left out and reported; otherwise raise `TransferError` and write nothing. `dry_run` reports without writing.
-        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. `system` names
-        another system whose store is at the path: `mnemex`. Imported text is hearsay, unless `trusted`: use that only
-        for an export of your own that no other person could change.
+        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. Imported text is
+        hearsay, unless `trusted`: use that only for an export of your own that no other person could change.
         """
     async def invalidate(
         self,

@@ -450,7 +450,6 @@ class Bank(BankReads):
         dry_run: bool = False,
         force: bool = False,
         on_error: str = "stop",
-        system: str | None = None,
         trusted: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
@@ -459,18 +458,15 @@ class Bank(BankReads):
         `mode` decides about existing ids: `skip` keeps them, `merge` takes the later version, `replace` the file's.
         Removed memories stay removed and purged ones stay away, unless `force`. With `on_error="skip"` broken lines are
         left out and reported; otherwise raise `TransferError` and write nothing. `dry_run` reports without writing.
-        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. `system` names
-        another system whose store is at the path: `mnemex`. Imported text is hearsay, unless `trusted`: use that only
-        for an export of your own that no other person could change.
+        `progress` counts bytes; the file is read twice. `path` may be a seekable stream of bytes. Imported text is
+        hearsay, unless `trusted`: use that only for an export of your own that no other person could change.
         """
         from pieria.bank.transfer.files import imported
-        from pieria.bank.transfer.incoming import imported_store
-        from pieria.transfer.file import given_path
 
-        given: dict[str, Any] = {"mode": mode, "dry_run": dry_run, "force": force, "on_error": on_error}
-        if system is not None:
-            return imported_store(self.core, given_path(path), system, **given, progress=progress)
-        return imported(self.core, path, **given, trusted=trusted, progress=progress)
+        return imported(
+            self.core, path, mode=mode, dry_run=dry_run, force=force, on_error=on_error, trusted=trusted,
+            progress=progress,
+        )  # fmt: skip
 
     def use_embedder(self) -> str:
         """Move the bank to the embedder of this process: all texts are embedded again in the background; see `sync`.

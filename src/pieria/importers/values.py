@@ -11,6 +11,8 @@ from typing import Any
 from pieria.errors import InputError
 from pieria.record.time import instant
 
+_CONTROLS = dict.fromkeys((*range(32), 127), " ")
+
 
 def text_of(value: object) -> str | None:
     """Return a text that is not blank."""
@@ -18,10 +20,10 @@ def text_of(value: object) -> str | None:
 
 
 def name_of(value: object) -> str | None:
-    """Return a text or a number as a name on one line."""
+    """Return a text or a number as a name on one line, without control characters."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    return " ".join(value.split())[:1_000] or None if isinstance(value, str) else None
+    return " ".join(value.translate(_CONTROLS).split())[:1_000] or None if isinstance(value, str) else None
 
 
 def names_of(value: object) -> list[str]:

@@ -99,7 +99,6 @@ _MODEL = "the server's settings choose it"
 UNSENT: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "session": {name: _MODEL for name in ("config", "llm", "embedding", "notifier")},
-        "import_": {"system": "the store of another system is a folder, and only a file can be sent"},
         "sources.intake.take": {"pasts": "only an import on the server's machine may say how memories were used"},
         **{f"{group}.{verb}": {"config": _MODEL} for group in ("graph", "graph.everything")
            for verb in ("consolidate", "prune", "validate")},

@@ -133,7 +133,7 @@ class Source:
             self.size = file.seek(0, os.SEEK_END)
             return
         if path.is_dir():
-            raise TransferError(path, "it is a folder; name the file in it")
+            raise TransferError(path, "it is a folder; name the file in it", hint=ELSEWHERE)
         try:
             # Opening a pipe would wait for its writer.
             if not stat.S_ISREG(path.stat().st_mode):

@@ -35,7 +35,6 @@ from pieria.store.rows import names_of, written_list
 from pieria.store.seal import Seal
 from pieria.store.sqlite import is_database, is_live_database
 from pieria.store.sqlite import restore as restoring
-from pieria.transfer import mnemex
 from pieria.transfer.check import LISTED, Rules
 from pieria.transfer.check import check as checked_file
 from pieria.transfer.export import Export
@@ -107,7 +106,7 @@ def imported(
         report = _progress(progress, source.size)
         checked = checked_file(source, rules, report)
         if checked.problem_count and on_error == "stop":
-            raise refused(source.path, checked.problems, checked.problem_count)
+            raise _refused(source.path, checked.problems, checked.problem_count)
         now = micros(core.clock())
         plan = partial(
             planned, source=source, checked=checked, rules=rules, mode=mode, force=force, now=now,
@@ -284,12 +283,6 @@ class _Done:
     replayed: bool = False
 
 
-def stats_of_store(path: str | Path) -> dict[str, Any] | None:
-    """Return statistics of another system's store at the path, or None if there is none."""
-    folder = given_path(path)
-    return {"system": mnemex.SYSTEM, **mnemex.stats(folder)} if mnemex.folder_of(folder) is not None else None
-
-
 def check_export(path: str | Path, progress: Progress | None = None) -> None:
     """Raise `TransferError` for a file that no bank can import, before a bank is made. Broken lines are allowed.
 
@@ -337,7 +330,7 @@ def _joined_alias(reader: Reader, value: Any) -> list[Record]:
     return aliases.Aliases(reader).added(value["name"], value["of"]).records
 
 
-def refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
+def _refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
     listed = f" (the first {LISTED} are listed)" if number > LISTED else ""
     reason = f"{number:,} problem{'s' if number > 1 else ''} in it{listed}; nothing was imported"
     hint = 'Correct them, or import with on_error="skip" to leave out the broken records.'

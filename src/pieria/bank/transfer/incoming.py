@@ -9,25 +9,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pieria.bank.core import Core
-from pieria.bank.results.transfer import ImportReport
-from pieria.bank.transfer.files import imported, refused
-from pieria.errors import InputError
+from pieria.bank.transfer.files import imported
 from pieria.language.analyser import ANALYSER_VERSION
-from pieria.record import check
 from pieria.record.time import iso
-from pieria.store.protocol import Progress
-from pieria.transfer import mnemex
-from pieria.transfer.check import LISTED
-from pieria.transfer.file import ELSEWHERE
-from pieria.transfer.join import ON_ERROR
-from pieria.transfer.lines import Problem
 
 if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport
@@ -126,39 +115,3 @@ def _lines(
             yield line, {**line.values, **known}
     for line in records:
         yield line, line.values
-
-
-SYSTEMS = (mnemex.SYSTEM,)
-"""Systems whose stores can be imported."""
-
-
-def imported_store(
-    core: Core,
-    path: Path,
-    system: str,
-    *,
-    mode: str,
-    dry_run: bool,
-    force: bool,
-    on_error: str,
-    progress: Progress | None,
-) -> ImportReport:
-    """Import a store of another system like our export; problems name lines of that store."""
-    if system not in SYSTEMS:
-        raise InputError("system", f"one of {', '.join(SYSTEMS)}", system, hint=ELSEWHERE)
-    check.one_of(on_error, "on_error", ON_ERROR)
-    core.check_open()
-    read = mnemex.read(path, core.name, core.clock())
-    if read.problems and on_error == "stop":
-        raise refused(path, read.problems[:LISTED], len(read.problems))
-    report, lines = taken_in(
-        core, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
-    )
-    told = [*read.problems, *(_told(problem, lines[problem.line]) for problem in report.problems)]
-    untold = report.problem_count - len(report.problems)
-    return replace(report, path=path, problem_count=len(told) + untold, problems=tuple(told[:LISTED]))
-
-
-def _told(problem: Problem, line: mnemex.Line) -> Problem:
-    """Return the problem with the line of the store that it came from."""
-    return Problem(line.number, f"{line.file} {problem.parameter}", problem.expected, problem.received)

@@ -108,9 +108,9 @@ def import_file(
     exports; run it again to add what is new there. It then exits with 1 if something could not be read; the rest is
     imported.
     """
-    if system in IMPORTERS:
+    if system is not None:
         _refuse_options({"--mode": mode, "--skip-broken": skip_broken, "--trusted": trusted}, "without --from")
-        import_system(call, str(system), path, user=user, token=token, dry_run=dry_run, force=force)
+        import_system(call, system, path, user=user, token=token, dry_run=dry_run, force=force)
         return
     _refuse_options({"--user": user, "--token": token}, "with --from")
     if trusted:
@@ -122,8 +122,7 @@ def import_file(
                 mode=mode or "skip",
                 dry_run=dry_run,
                 force=force,
-                on_error="skip" if skip_broken or system else "stop",
-                system=system,
+                on_error="skip" if skip_broken else "stop",
                 trusted=trusted,
                 progress=progress,
             )
@@ -133,10 +132,9 @@ def import_file(
             refused.args = (refused.message.replace(str(file), _name(path)),)
             raise
     if report.problem_count:
-        what = "items were invalid" if system else "lines were skipped"
-        call.note(f"{report.problem_count:,} {what}: {'; '.join(map(str, report.problems[:3]))}")
+        call.note(f"{report.problem_count:,} lines were skipped: {'; '.join(map(str, report.problems[:3]))}")
     document = report.as_dict() | {"path": _name(path)}
-    call.reply(document, _imported(report, _name(path), system), [str(seq) for seq in report.changes or ()])
+    call.reply(document, _imported(report, _name(path)), [str(seq) for seq in report.changes or ()])
 
 
 def _refuse_options(given: Mapping[str, object], goes: str) -> None:
@@ -214,10 +212,9 @@ def _name(path: str) -> str:
     return "standard input" if path == PIPE else path
 
 
-def _imported(report: ImportReport, path: str, system: str | None) -> Parts:
+def _imported(report: ImportReport, path: str) -> Parts:
     done = "would import " if report.dry_run else "imported "
-    whole = f"  a store of {system}, into an empty bank" if system else "  as the bank that was exported"
-    how = whole if report.replayed else f"  mode {report.mode}"
+    how = "  as the bank that was exported" if report.replayed else f"  mode {report.mode}"
     yield line((done, "green"), (path, "bold"), (how, "dim"))
     left = {what: ", ".join(f"{number:,} {why}" for why, number in whys.items()) for what, whys in report.left.items()}
     yield pairs(

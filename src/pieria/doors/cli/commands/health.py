@@ -293,10 +293,10 @@ def compact(call: Call, /) -> None:
 
 def _found(call: Call) -> tuple[dict[str, Any] | None, bool]:
     """Return the statistics of another system's store in the data folder, and whether it holds banks as well."""
-    from pieria.bank.transfer.files import stats_of_store
+    from pieria.importers.mnemex import stats
 
     with call.workspace() as workspace:
-        theirs = stats_of_store(workspace.data)
+        theirs = stats(workspace.data)
         if theirs is not None:
             theirs["hint"] = f"Import it: pieria import {quote(str(workspace.data))} --from {theirs['system']}"
         return theirs, bool(workspace.banks())
