@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pieria.bank.core import Core
 from pieria.bank.results.general import ScratchpadEntry
 from pieria.errors import NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
-from pieria.record.draft import Instant
+from pieria.record.draft import NewEntry
 from pieria.record.ids import new_id
 from pieria.record.time import instant, iso
 from pieria.store.protocol import Reader, Writer
@@ -28,16 +27,6 @@ def session_of(key: str) -> str | None:
     """Return the session of a key, or None."""
     length, _, rest = key.partition(":")
     return rest[: int(length)] or None
-
-
-class NewEntry(NamedTuple):
-    """An entry of another system, with its id and times. Without a time, it was written now."""
-
-    id: str
-    content: str
-    session: str | None
-    created_at: Instant | None = None
-    updated_at: Instant | None = None
 
 
 def take_entries(core: Core, items: Sequence[NewEntry], *, dry_run: bool = False) -> list[str]:

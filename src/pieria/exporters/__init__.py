@@ -17,7 +17,7 @@ from pieria.record.reply import Reply
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 __all__ = ["EXPORTERS", "Exporter", "Report", "export_to", "exporter"]
 
@@ -69,7 +69,7 @@ def export_to(
 
     Removed, purged, quarantined and private text stays out. An existing file is kept, unless `replace`.
     """
-    from pieria.bank.transfer.outgoing import snapshot, written
+    from pieria.bank.transfer.snapshot import snapshot, written
 
     chosen = exporter(format)
     target = Path(os.fspath(path))

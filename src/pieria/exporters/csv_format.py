@@ -11,7 +11,7 @@ from pieria.exporters.fields import encode, stamp
 from pieria.record.memory import Memory
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 COLUMNS = (
     "id", "kind", "title", "text", "tags", "at", "author", "session", "place", "source", "importance", "confidence",

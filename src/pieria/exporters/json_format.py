@@ -10,7 +10,7 @@ from pieria.exporters import Exporter
 from pieria.exporters.fields import encode, fact_values, link_values, memory_values
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 
 def write(snapshot: Snapshot, path: Path) -> None:

@@ -15,7 +15,7 @@ from pieria.vault.markdown import wiki_link
 from pieria.vault.note import heading
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 FACTS = "Facts.md"
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")

@@ -13,7 +13,7 @@ from pieria.record.fact import Fact
 from pieria.record.memory import Memory
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 _ROLES = {"human": "user", "agent": "assistant", "system": "system"}
 _OWNERS = ("user_id", "agent_id", "app_id")

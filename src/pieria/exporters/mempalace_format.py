@@ -21,7 +21,7 @@ from pieria.record.memory import Memory
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 SYSTEM, TUNNEL, DIARY = "mempalace", "tunnel", "diary"
 CHUNK = 800

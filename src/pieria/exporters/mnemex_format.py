@@ -17,7 +17,7 @@ from pieria.record.time import instant
 from pieria.record.usage import Usage
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 MEMORIES, RELATIONS = "memories.jsonl", "relations.jsonl"
 LONGEST = 50_000

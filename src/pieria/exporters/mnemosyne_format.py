@@ -17,7 +17,7 @@ from pieria.record.memory import Memory
 from pieria.record.usage import Usage
 
 if TYPE_CHECKING:
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
 
 NAME = "mnemosyne"
 VERSION = "1.3"

@@ -14,7 +14,7 @@ from pieria.record.time import iso
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pieria.bank.transfer.outgoing import Snapshot
+    from pieria.bank.transfer.snapshot import Snapshot
     from pieria.record.memory import Memory
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pieria.importers import Importer
-from pieria.importers.items import Item, Left, LinkItem, MemoryItem
+from pieria.importers.items import Item, Left, MemoryItem
 from pieria.importers.notes import Note, notes
 from pieria.importers.source import Source
 from pieria.importers.values import moment_of
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewLink, NewMemory
+from pieria.record.link import End
 from pieria.record.place_name import place_name
 from pieria.vault.markdown import RELATION, Names
 
@@ -72,7 +73,7 @@ def _links(note: Note, origins: Mapping[str, str], titles: Mapping[str, str], na
         if there is None:
             yield Left("relations to notes that do not exist yet")
         elif there != here:
-            yield LinkItem(f"{here} {relation} {there}", here, relation, there)
+            yield NewLink(f"{here} {relation} {there}", End("memory", here), relation, End("memory", there))
 
 
 def find(environment: Mapping[str, str], home: Path) -> Path | None:

@@ -8,12 +8,13 @@ from typing import Any
 from pieria.errors import AdapterError, TransferError
 from pieria.importers import Importer, server
 from pieria.importers.files import Found, json_values
-from pieria.importers.items import Item, Left, LinkItem, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.source import Source
 from pieria.importers.values import moment_of, name_of, names_of, object_of, text_of, without_nothing
 from pieria.mining.passage_cutter import cut
 from pieria.mining.said import excerpt
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewLink, NewMemory
+from pieria.record.link import End
 
 EXPECTS = "the address of a server of Hindsight, or a JSON file with its list of memories"
 KEY = "HINDSIGHT_API_KEY"
@@ -105,7 +106,7 @@ def _drawn(row: Any) -> Iterator[Item]:
     origin = name_of(row.get("id")) if isinstance(row, Mapping) else None
     if origin is not None:
         for fact in row.get("source_memory_ids") or ():
-            yield LinkItem(f"{origin} {fact}", origin, DRAWN, str(fact))
+            yield NewLink(f"{origin} {fact}", End("memory", origin), DRAWN, End("memory", str(fact)))
 
 
 def _document(api: server.Server, at: str, bank: str, row: Any, where: str) -> Iterator[Item]:

@@ -1,17 +1,17 @@
-"""The items that importers read from another system. Plain values: what a bank does with them is not decided here."""
+"""The items that importers read from another system. Plain values: what a bank does with them is not decided here.
+
+Facts, links and entries of scratchpads are the bank's `NewFact`, `NewLink` and `NewEntry`. Ids in them are those of the
+other system: `run` derives the bank's. A fact or link comes after the memories that it names.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from pieria.errors import Invalid
-from pieria.record.draft import Instant, NewMemory
+from pieria.record.draft import NewEntry, NewFact, NewLink, NewMemory
 from pieria.record.ids import derived_id
-from pieria.record.link import End
-from pieria.record.memory import nothing
 from pieria.record.usage import Usage
 
 _UNIQUE = re.compile(
@@ -39,47 +39,6 @@ class MemoryItem:
     usage: Usage | None = None
 
 
-@dataclass(slots=True)
-class FactItem:
-    """A triple. `memory` is the origin of the memory that it was drawn from, which comes before it."""
-
-    origin: str
-    subject: str
-    predicate: str
-    object: str
-    valid_from: Instant | None = None
-    valid_until: Instant | None = None
-    confidence: float | None = None
-    memory: str | None = None
-    source: str | None = None
-    at: Instant | None = None
-    author: str | None = None
-
-
-@dataclass(slots=True)
-class LinkItem:
-    """A link between two ends that come before it: origins of memories, or a `Place`."""
-
-    origin: str
-    source: str | End
-    relation: str
-    target: str | End
-    weight: float = 1.0
-    label: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=nothing)
-
-
-@dataclass(slots=True)
-class EntryItem:
-    """An entry of a session's scratchpad."""
-
-    origin: str
-    text: str
-    session: str | None = None
-    created_at: Instant | None = None
-    updated_at: Instant | None = None
-
-
 class Problem(Invalid):
     """A record that cannot be read. Reports list it, and the rest of the source is read."""
 
@@ -102,7 +61,7 @@ class Left:
     count: int = 1
 
 
-Item = MemoryItem | FactItem | LinkItem | EntryItem | Problem | Left
+Item = MemoryItem | NewFact | NewLink | NewEntry | Problem | Left
 
 
 def memory_id(system: str, origin: str) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 from pieria.errors import InputError, TransferError
 from pieria.importers import Importer
 from pieria.importers.files import json_values
-from pieria.importers.items import FactItem, Item, Left, LinkItem, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.source import Source
 from pieria.importers.values import digest_of
 from pieria.mining.said import excerpt
 from pieria.record import check
-from pieria.record.draft import NewMemory, as_new
-from pieria.record.link import Place
+from pieria.record.draft import NewFact, NewLink, NewMemory, as_new
+from pieria.record.link import End, Place
 from pieria.record.memory import GIVEN_STATUSES, TIERS
 from pieria.record.time import instant
 from pieria.record.usage import Usage
@@ -28,7 +28,7 @@ _MEMORY = tuple(field.name for field in fields(NewMemory) if field.name not in _
 _MEMBERS = ("", "memories", "facts", "links")
 """The lists of a document that `pieria export --to json` wrote."""
 _STATE = ("status", "tier", "usage")
-_FACT = tuple(field.name for field in fields(FactItem) if field.name != "origin")
+_FACT = tuple(name for name in NewFact._fields if name != "id")
 _LINK = ("source", "source_is", "relation", "target", "target_is", "weight", "label", "meta")
 
 
@@ -84,24 +84,24 @@ def _usage(value: Any) -> Usage:
     return Usage(**given)
 
 
-def _fact(value: Mapping[str, Any]) -> FactItem:
+def _fact(value: Mapping[str, Any]) -> NewFact:
     _check_names(value, (*_FACT, "id"))
     missing = next((name for name in ("subject", "predicate", "object") if name not in value), None)
     if missing is not None:
         raise InputError(missing, "a text", None)
     values = {name: given for name, given in value.items() if name in _FACT}
-    return FactItem(_origin(value), **values)
+    return NewFact(_origin(value), **values)
 
 
-def _link(value: Mapping[str, Any]) -> LinkItem:
+def _link(value: Mapping[str, Any]) -> NewLink:
     _check_names(value, (*_LINK, "id"))
     ends: dict[str, Any] = {}
     for end in ("source", "target"):
         name = check.identifier(value.get(end), end)
         is_place = check.one_of(value.get(f"{end}_is", "memory"), f"{end}_is", ("memory", "place")) == "place"
-        ends[end] = Place(name) if is_place else name
+        ends[end] = Place(name) if is_place else End("memory", name)
     rest = {name: given for name, given in value.items() if name in ("relation", "weight", "label", "meta")}
-    return LinkItem(_origin(value), **ends, **{name: given for name, given in rest.items() if given is not None})
+    return NewLink(_origin(value), **ends, **{name: given for name, given in rest.items() if given is not None})
 
 
 def _origin(value: Mapping[str, Any]) -> str:

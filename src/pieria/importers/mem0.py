@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pieria.errors import InputError, TransferError
 from pieria.importers import Importer, database, server
 from pieria.importers.files import json_values
-from pieria.importers.items import FactItem, Item, Left, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.source import Source
 from pieria.importers.values import (
     digest_of,
@@ -22,7 +22,7 @@ from pieria.importers.values import (
     without_nothing,
 )
 from pieria.mining.said import excerpt
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewFact, NewMemory
 
 EXPECTS = "a file with the result of get_all, mem0's history.db, or the address of a server of mem0"
 KEY = "MEM0_API_KEY"
@@ -87,7 +87,7 @@ def _fact(row: Any, where: str) -> Item:
     object = name_of(values.get("target") or values.get("destination"))
     if subject is None or relation is None or object is None:
         return Problem(where, "expected a relation with source, relationship and target", excerpt(row))
-    return FactItem(digest_of(subject, relation, object), subject, relation, object)
+    return NewFact(digest_of(subject, relation, object), subject, relation, object)
 
 
 def _history(source: Source, path: Path) -> Iterator[Item]:

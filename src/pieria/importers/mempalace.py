@@ -17,12 +17,12 @@ from typing import Any
 from pieria.errors import InputError, TransferError
 from pieria.importers import Importer, database
 from pieria.importers.database import Database
-from pieria.importers.items import FactItem, Item, Left, LinkItem, MemoryItem, Problem, memory_id
+from pieria.importers.items import Item, Left, MemoryItem, Problem, memory_id
 from pieria.importers.source import Source
 from pieria.importers.values import name_of, names_of, number_of, object_of, text_of, without_nothing
 from pieria.mining.records import named
 from pieria.mining.said import excerpt
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewFact, NewLink, NewMemory
 from pieria.record.fact import joined_source
 from pieria.record.link import Place
 from pieria.record.time import instant
@@ -244,7 +244,7 @@ def _facts(base: Database, known: set[str]) -> Iterator[Item]:
             continue
         if drawer is not None and drawer not in known:
             yield Left("drawers of facts that are not in the palace")
-        yield FactItem(
+        yield NewFact(
             str(row["id"]),
             subject,
             predicate,
@@ -278,7 +278,7 @@ def _tunnels(path: Path, known: set[str]) -> Iterator[Item]:
         meta = without_nothing({"tunnel_id": name_of(row["id"]), "created_at": text_of(row.get("created_at")), **told})
         source, target = (Place(str(end)) for end in ends)
         weight, label = number_of(row.get("strength"), 1.0), text_of(row.get("label"))
-        yield LinkItem(str(row["id"]), source, "tunnel", target, weight, label, meta)
+        yield NewLink(str(row["id"]), source, "tunnel", target, weight, label, meta)
 
 
 def _end(value: object) -> str | None:

@@ -14,12 +14,13 @@ from typing import Any
 from pieria.errors import InputError, TransferError
 from pieria.importers import Importer
 from pieria.importers.files import Found, json_values
-from pieria.importers.items import Item, Left, LinkItem, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.source import Source
 from pieria.importers.values import moment_of, name_of, names_of, number_of, object_of, text_of, without_nothing
 from pieria.mining.said import excerpt
 from pieria.record import check
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewLink, NewMemory
+from pieria.record.link import End
 from pieria.record.memory import GIVEN_STATUSES
 from pieria.record.time import iso
 from pieria.record.usage import Usage
@@ -203,7 +204,8 @@ def _link(row: Row, where: str, known: Mapping[str, int]) -> Item:
     made = moment_of(row.get("created_at"))
     kept = {"origin": str(row["id"]), "created_at": None if made is None else iso(made)}
     meta = object_of(row.get("metadata")) | without_nothing(kept)
-    return LinkItem(str(row["id"]), source, relation, target, number_of(row.get("strength"), 1.0), meta=meta)
+    ends = End("memory", source), End("memory", target)
+    return NewLink(str(row["id"]), ends[0], relation, ends[1], number_of(row.get("strength"), 1.0), meta=meta)
 
 
 def find(environment: Mapping[str, str], home: Path) -> Path | None:

@@ -9,12 +9,12 @@ from typing import Any
 from pieria.errors import TransferError
 from pieria.importers import Importer, database
 from pieria.importers.files import json_values
-from pieria.importers.items import EntryItem, FactItem, Item, Left, LinkItem, MemoryItem, Problem, memory_id
+from pieria.importers.items import Item, Left, MemoryItem, Problem, memory_id
 from pieria.importers.source import Source
 from pieria.importers.values import digest_of, moment_of, name_of, number_of, object_of, text_of, without_nothing
 from pieria.mining.said import excerpt
-from pieria.record.draft import NewMemory
-from pieria.record.link import DRAWN_FROM
+from pieria.record.draft import NewEntry, NewFact, NewLink, NewMemory
+from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import AUTHOR_TYPES
 from pieria.record.time import instant
 
@@ -115,7 +115,7 @@ class _Reading:
     def __init__(self) -> None:
         self._private: dict[str, str | None] = {}
         """The session of each memory that only its session sees; None for the others."""
-        self.links: list[LinkItem] = []
+        self.links: list[NewLink] = []
 
     def items(self, section: str, row: Row, where: str) -> Iterator[Item]:
         if section in ("working_memory", "episodic_memory", "legacy_memories"):
@@ -145,7 +145,7 @@ class _Reading:
         self._private[origin] = private
         for each in sources:
             if each in self._private and each != origin:
-                self.links.append(LinkItem(f"{origin} {each}", origin, DRAWN_FROM, each))
+                self.links.append(NewLink(f"{origin} {each}", End("memory", origin), DRAWN_FROM, End("memory", each)))
         is_summary = section == "episodic_memory"
         tier = "kept" if is_summary or row.get("consolidated_at") else "working"
         yield MemoryItem(origin, _new(row, text, private, is_summary=is_summary), tier=tier)
@@ -195,7 +195,7 @@ def _entry(row: Row, where: str) -> Item:
     if origin is None or text is None:
         return Problem(where, "expected an id and content", excerpt(dict(row)))
     at = moment_of(row.get("created_at"))
-    return EntryItem(origin, text, _session(row), at, moment_of(row.get("updated_at")) or at)
+    return NewEntry(origin, text, _session(row), at, moment_of(row.get("updated_at")) or at)
 
 
 def _fact_item(row: Row, named: Iterable[str | None], where: str, memory: str | None = None) -> Item:
@@ -209,7 +209,7 @@ def _fact_item(row: Row, named: Iterable[str | None], where: str, memory: str | 
     if begin is not None and end is not None and end <= begin:
         return Problem(where, "expected an end behind the beginning: it never held", excerpt(dict(row)))
     confidence = row.get("confidence")
-    return FactItem(
+    return NewFact(
         digest_of(subject, predicate, object, row.get("valid_from"), memory),
         subject,
         predicate,

@@ -10,10 +10,11 @@ from typing import Any
 
 from pieria.errors import TransferError
 from pieria.importers import Importer
-from pieria.importers.items import Item, Left, LinkItem, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.source import Source
 from pieria.importers.values import digest_of, moment_of, name_of, names_of, text_of
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewLink, NewMemory
+from pieria.record.link import End
 from pieria.record.place_name import GENERAL, place_name
 
 EXPECTS = "the folder of a vault with Markdown notes"
@@ -126,7 +127,7 @@ def _links(linked: list[tuple[str, list[str]]], notes: set[str]) -> Iterator[Ite
                 lost += 1
             elif to != name and to not in seen:
                 seen.add(to)
-                yield LinkItem(digest_of(name, to), name, RELATION, to)
+                yield NewLink(digest_of(name, to), End("memory", name), RELATION, End("memory", to))
     if lost:
         yield Left(LINKS, lost)
 

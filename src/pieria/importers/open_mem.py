@@ -12,11 +12,12 @@ from pieria.errors import TransferError
 from pieria.importers import Importer, database
 from pieria.importers.database import Database
 from pieria.importers.files import json_values
-from pieria.importers.items import FactItem, Item, Left, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.observations import observation, summary, written
 from pieria.importers.source import Source
 from pieria.importers.values import name_of, names_of, number_of, text_of
 from pieria.mining.said import excerpt
+from pieria.record.draft import NewFact
 
 EXPECTS = "a project with .open-mem/memory.db, such a database, or the payload of mem-export"
 SYSTEM = "open-mem"
@@ -64,7 +65,7 @@ def _database(source: Source, path: Path) -> Iterator[Item]:
         for row in base.rows("session_summaries") if "session_summaries" in tables else ():
             yield _summary(row, f"{path.name}, session_summaries")
         for row in base.query(_RELATIONS) if has_entities else ():
-            yield FactItem(
+            yield NewFact(
                 str(row["id"]), row["subject"], row["relationship"], row["object"], memory=row["observation_id"],
                 at=written(row),
             )  # fmt: skip

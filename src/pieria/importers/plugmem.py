@@ -8,11 +8,11 @@ from typing import Any
 from pieria.errors import TransferError
 from pieria.importers import Importer
 from pieria.importers.files import Found, json_values
-from pieria.importers.items import FactItem, Item, MemoryItem, Problem
+from pieria.importers.items import Item, MemoryItem, Problem
 from pieria.importers.source import Source
 from pieria.importers.values import digest_of, moment_of, name_of, names_of, object_of, text_of
 from pieria.mining.said import excerpt
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewFact, NewMemory
 
 EXPECTS = "a file that `plugmem-cli export` wrote"
 _KIND = "kind"
@@ -56,7 +56,7 @@ def _edge(row: Mapping[str, Any], where: str, origins: Mapping[str, str]) -> Ite
     if source is None or relation is None or target is None:
         return Problem(where, "expected an edge with src, rel and dst", excerpt(row))
     memory = origins.get(str(row.get("provenance")))
-    return FactItem(digest_of(source, relation, target), source, relation, target, memory=memory)
+    return NewFact(digest_of(source, relation, target), source, relation, target, memory=memory)
 
 
 IMPORTER = Importer("plugmem", "plugmem", EXPECTS, read)

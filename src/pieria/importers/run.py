@@ -6,18 +6,18 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.capture.sources import DIGEST, Past
-from pieria.bank.scratchpad import NewEntry, take_entries
-from pieria.bank.transfer.tie_intake import NewFact, NewLink, TieIntake
+from pieria.bank.scratchpad import take_entries
+from pieria.bank.transfer.tie_intake import TieIntake
 from pieria.bank.write.update import CONTENT
 from pieria.errors import PieriaError, TransferError
-from pieria.importers.items import EntryItem, FactItem, Item, Left, LinkItem, MemoryItem, Problem, memory_id, tie_id
+from pieria.importers.items import Item, Left, MemoryItem, Problem, memory_id, tie_id
 from pieria.importers.report import Report
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewEntry, NewFact, NewLink, NewMemory
 from pieria.record.link import End
 from pieria.record.trust import HEARSAY
 
@@ -76,9 +76,9 @@ class _Run:
         )
         self._ties = TieIntake(bank, force=force, dry_run=dry_run, via=HEARSAY, what=WHAT)
         self._memories: list[MemoryItem] = []
-        self._facts: list[FactItem] = []
-        self._links: list[LinkItem] = []
-        self._entries: list[EntryItem] = []
+        self._facts: list[NewFact] = []
+        self._links: list[NewLink] = []
+        self._entries: list[NewEntry] = []
         self._characters = 0
         self._coming: set[str] = set()
         """Ids that a dry run would have added."""
@@ -111,10 +111,10 @@ class _Run:
             if len(waiting) >= BATCH:
                 self._put_all()
 
-    def _waiting(self, item: FactItem | LinkItem | EntryItem) -> list[Any]:
-        if isinstance(item, EntryItem):
+    def _waiting(self, item: NewFact | NewLink | NewEntry) -> list[Any]:
+        if isinstance(item, NewEntry):
             return self._entries
-        return self._facts if isinstance(item, FactItem) else self._links
+        return self._facts if isinstance(item, NewFact) else self._links
 
     def _put_all(self) -> None:
         """Write what waits, memories first: facts and links name them."""
@@ -122,15 +122,15 @@ class _Run:
         facts, self._facts = self._facts, []
         if facts:
             outcomes = self._ties.facts([self._fact(item) for item in facts], self._coming)
-            self._account("facts", [item.origin for item in facts], outcomes)
+            self._account("facts", [item.id for item in facts], outcomes)
         links, self._links = self._links, []
         if links:
             outcomes = self._ties.links([self._link(item) for item in links], self._coming)
-            self._account("links", [item.origin for item in links], outcomes)
+            self._account("links", [item.id for item in links], outcomes)
         entries, self._entries = self._entries, []
         if entries:
             taken = take_entries(self._bank.core, [self._entry(item) for item in entries], dry_run=self._dry_run)
-            self._account("entries", [item.origin for item in entries], taken)
+            self._account("entries", [item.id for item in entries], taken)
 
     def _put_memories(self) -> None:
         items, self._memories, self._characters = self._memories, [], 0
@@ -163,25 +163,23 @@ class _Run:
         new = replace(item.new, id=id, source=item.new.source or self._system, meta=meta)
         return replace(new, meta={**meta, DIGEST: _digest_of(new)})
 
-    def _fact(self, item: FactItem) -> NewFact:
+    def _fact(self, item: NewFact) -> NewFact:
         memory = None if item.memory is None else memory_id(self._system, item.memory)
-        values = asdict(item) | {"memory": memory, "source": item.source or self._system}
-        del values["origin"]
-        return NewFact(tie_id(self._system, "fact", item.origin), **values)
+        id = tie_id(self._system, "fact", item.id)
+        return item._replace(id=id, memory=memory, source=item.source or self._system)
 
-    def _entry(self, item: EntryItem) -> NewEntry:
-        return NewEntry(memory_id(self._system, item.origin), item.text, item.session, item.created_at, item.updated_at)
+    def _entry(self, item: NewEntry) -> NewEntry:
+        return item._replace(id=memory_id(self._system, item.id))
 
-    def _link(self, item: LinkItem) -> NewLink:
+    def _link(self, item: NewLink) -> NewLink:
         source, target = self._end(item.source), self._end(item.target)
         values = [source, item.relation, target, item.weight, item.label, dict(item.meta)]
         digest = hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:32]
-        meta = {**item.meta, DIGEST: digest}
-        id = tie_id(self._system, "link", item.origin)
-        return NewLink(id, source, item.relation, target, item.weight, item.label, meta)
+        id = tie_id(self._system, "link", item.id)
+        return item._replace(id=id, source=source, target=target, meta={**item.meta, DIGEST: digest})
 
-    def _end(self, end: str | End) -> End:
-        return end if isinstance(end, End) else End("memory", memory_id(self._system, end))
+    def _end(self, end: End) -> End:
+        return end if end.what == "place" else End("memory", memory_id(self._system, end.name))
 
 
 _SINGULAR = {"memories": "memory", "facts": "fact", "links": "link", "entries": "entry"}

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pieria.importers.items import FactItem, Item, Left, LinkItem, MemoryItem, Problem
+from pieria.importers.items import Item, Left, MemoryItem, Problem
 from pieria.importers.values import moment_of, name_of, object_of, text_of, without_nothing
 from pieria.mining.said import excerpt
-from pieria.record.draft import NewMemory
+from pieria.record.draft import NewFact, NewLink, NewMemory
+from pieria.record.link import End
 
 EDGE, EPISODE, ENTITY, COMMUNITY = "edge", "episode", "entity", "community"
 SAID_IN = "said_in"
@@ -77,11 +78,11 @@ class Graph:
         yield MemoryItem(uuid, new)
         relation = name_of(row.get("name"))
         if source is not None and target is not None and relation is not None:
-            yield FactItem(uuid, source, relation, target, begins, ends, memory=uuid, at=at)
+            yield NewFact(uuid, source, relation, target, begins, ends, memory=uuid, at=at)
         else:
             yield Left("triples of facts whose entities are not there; their sentences are kept")
         for episode in row.get("episodes") or row.get("episode_uuids") or ():
-            yield LinkItem(f"{uuid} {episode}", uuid, SAID_IN, str(episode))
+            yield NewLink(f"{uuid} {episode}", End("memory", uuid), SAID_IN, End("memory", str(episode)))
 
     def _end(self, row: Mapping[str, Any], end: str) -> str | None:
         given = name_of(row.get(f"{end}_node_name"))

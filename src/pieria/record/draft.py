@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, tzinfo
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from pieria.errors import InputError
 from pieria.record import check
@@ -67,6 +67,46 @@ class NewMemory:
     extract: bool = False
     via: str | None = None
     """How it came in. None means: the way the bank was opened. Doors must not take it from a caller."""
+
+
+class NewFact(NamedTuple):
+    """A fact of another system."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    valid_from: Instant | None = None
+    valid_until: Instant | None = None
+    confidence: float | None = None
+    memory: str | None = None
+    """The memory that it was drawn from."""
+    source: str | None = None
+    at: Instant | None = None
+    """When it was stated."""
+    author: str | None = None
+
+
+class NewLink(NamedTuple):
+    """A link of another system, between memories or places."""
+
+    id: str
+    source: End
+    relation: str
+    target: End
+    weight: float = 1.0
+    label: str | None = None
+    meta: Mapping[str, Any] = {}
+
+
+class NewEntry(NamedTuple):
+    """An entry of another system, with its id and times. Without a time, it was written now."""
+
+    id: str
+    content: str
+    session: str | None
+    created_at: Instant | None = None
+    updated_at: Instant | None = None
 
 
 _FIELDS = tuple(f.name for f in fields(NewMemory))

@@ -7,8 +7,8 @@ here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.bank.capture.sources import CHANGED, CORRECTED, NEW, PURGED, REMOVED, UNCHANGED, UPDATED, Outcome
 from pieria.bank.facts.statements import EVERYTHING, statement_of
@@ -17,7 +17,7 @@ from pieria.bank.write.remember import FAULTY
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
-from pieria.record.draft import Instant, Problems, interval, moment
+from pieria.record.draft import NewFact, NewLink, Problems, interval, moment
 from pieria.record.fact import Fact, FactQuery, FactRow, row_of
 from pieria.record.link import SYMMETRIC, End, Link, LinkRow
 from pieria.record.link import row_of as link_row_of
@@ -32,32 +32,6 @@ NAMELESS = "nameless"
 """The outcome of a link to a memory that is not here."""
 
 Row = TypeVar("Row", LinkRow, FactRow)
-
-
-class NewLink(NamedTuple):
-    id: str
-    source: End
-    relation: str
-    target: End
-    weight: float = 1.0
-    label: str | None = None
-    meta: Mapping[str, Any] = {}
-
-
-class NewFact(NamedTuple):
-    id: str
-    subject: str
-    predicate: str
-    object: str
-    valid_from: Instant | None = None
-    valid_until: Instant | None = None
-    confidence: float | None = None
-    memory: str | None = None
-    """The memory that it was drawn from."""
-    source: str | None = None
-    at: Instant | None = None
-    """When it was stated."""
-    author: str | None = None
 
 
 class TieIntake:

@@ -12,7 +12,7 @@ from pieria.bank import Bank
 from pieria.bank.facts.extracted import MENTIONS
 from pieria.bank.scratchpad import COLLECTION, key_of
 from pieria.bank.transfer.files import check_export
-from pieria.bank.transfer.incoming import taken_in
+from pieria.bank.transfer.foreign_records import taken_in
 from pieria.errors import TransferError
 from pieria.exporters import export_to
 from pieria.record.json_text import parsed

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
 from pieria.bank.read.lineage import REVISES
-from pieria.bank.transfer.incoming import export_of
+from pieria.bank.transfer.foreign_records import export_of
 from pieria.errors import InputError, NotFoundError, PieriaError, TransferError
 from pieria.language.analyser import ANALYSER_VERSION
 from pieria.record.ids import derived_id
