@@ -59,7 +59,7 @@ lock: .venv/bin/python ## pin the dependencies of pyproject.toml anew in require
 		$(COMPILE) $(UPGRADE) --output-file requirements/runtime.txt
 	@build/lock/bin/uv pip compile pyproject.toml --group build --group dev --constraints requirements/runtime.txt \
 		$(COMPILE) $(UPGRADE) --output-file requirements/dev.txt
-	@build/lock/bin/uv pip compile pyproject.toml --group build --extra postgres --constraints requirements/runtime.txt \
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra otel --extra postgres --constraints requirements/runtime.txt \
 		$(COMPILE) $(UPGRADE) --output-file requirements/image.txt
 	@build/lock/bin/uv pip compile --group docs $(COMPILE) $(UPGRADE) --output-file requirements/docs.txt
 	@! grep -nE '^ *--(index|extra|find|trusted)|://' requirements/*.txt \

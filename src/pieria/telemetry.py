@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -42,6 +43,8 @@ _IN_SESSION = ("repo_id", "session_id")
 _IN_REPO = ("repo_id",)
 
 SPANS: Mapping[str, Span] = {
+    "http.request": Span(("method", "request_id", "headers"), ("route", "status")),
+    "bank.verb": Span(("verb", "repo_id")),
     "llm.chat": Span(("model", "step"), ("tokens_input", "tokens_output")),
     "llm.chat_structured": Span(("model", "step"), ("tokens_input", "tokens_output")),
     "embedding.embed": Span(("model", "text_length")),
@@ -66,7 +69,7 @@ SPANS: Mapping[str, Span] = {
     "graph.apply_changeset": Span(_IN_REPO, ("nodes_added", "links_added")),
     "storage.persist": Span(_IN_REPO),
     "storage.load": Span(_IN_REPO),
-    "toolset.call": Span(("tool", "toolset"), ("error",)),
+    "toolset.call": Span(("tool", "toolset"), ("error", "bank")),
 }
 POINTS: Mapping[str, Point] = {
     "recall.answered": Point(
@@ -97,6 +100,7 @@ POINTS: Mapping[str, Point] = {
 
 logger = logging.getLogger(__name__)
 _listeners: dict[object, Handler] = {}
+_running: ContextVar[Running | None] = ContextVar("running", default=None)
 
 
 def events() -> list[Event]:
@@ -136,7 +140,7 @@ def during(name: str, /, **metadata: Any) -> AbstractContextManager[dict[str, An
     """Tells the block as a span; what the block puts into the dictionary it is given goes with the stop."""
     if name not in SPANS:
         raise _unlisted(name, SPANS)
-    return _Heard(name, metadata) if _listeners else _UNHEARD
+    return Running(name, metadata) if _listeners else _UNHEARD
 
 
 def span(suffix: str, metadata: Mapping[str, Any], fun: Callable[[], tuple[T, Mapping[str, Any]]]) -> T:
@@ -145,6 +149,27 @@ def span(suffix: str, metadata: Mapping[str, Any], fun: Callable[[], tuple[T, Ma
         result, extra = fun()
         measured.update(extra)
     return result
+
+
+def running() -> Running | None:
+    """Return the innermost span around the caller, or None."""
+    return _running.get()
+
+
+def carried(work: Callable[[], T]) -> Callable[[], T]:
+    """Return the work for another thread, where it belongs to the span around the caller."""
+    here = _running.get()
+    if here is None:
+        return work
+
+    def within() -> T:
+        token = _running.set(here)
+        try:
+            return work()
+        finally:
+            _running.reset(token)
+
+    return within
 
 
 def _event(*names: str) -> Event:
@@ -163,18 +188,29 @@ def _tell(event: Event, measurements: Mapping[str, Any], metadata: Mapping[str, 
             logger.exception("a telemetry handler failed on %s", ".".join(event))
 
 
-class _Heard:
-    """A span somebody listened to when it began."""
+class Running:
+    """A span that was heard when it began. `notes` is for handlers: each keeps there what it needs at the stop."""
 
     def __init__(self, name: str, metadata: dict[str, Any]) -> None:
-        self._name = name
-        self._metadata = metadata
+        self.name = name
+        self.metadata = metadata
+        self.parent: Running | None = None
+        self.notes: dict[str, Any] = {}
         self._measured: dict[str, Any] = {}
 
+    def within(self, name: str) -> Running | None:
+        """Return the nearest span of that name: this one, or one around it."""
+        found: Running | None = self
+        while found is not None and found.name != name:
+            found = found.parent
+        return found
+
     def __enter__(self) -> dict[str, Any]:
+        self.parent = _running.get()
+        self._token = _running.set(self)
         self._began = time.monotonic_ns()
         times = {"monotonic_time": self._began, "system_time": time.time_ns()}
-        _tell(_event(self._name, "start"), times, self._metadata)
+        _tell(_event(self.name, "start"), times, self.metadata)
         return self._measured
 
     def __exit__(
@@ -183,11 +219,12 @@ class _Heard:
         now = time.monotonic_ns()
         times = {"monotonic_time": now, "duration": now - self._began}
         if kind is None:
-            _tell(_event(self._name, "stop"), {**self._measured, **times}, self._metadata)
-            return
-        stack = "".join(traceback.format_tb(trace))
-        failure = {"kind": kind.__name__, "reason": error, "stacktrace": stack}
-        _tell(_event(self._name, "exception"), times, {**self._metadata, **failure})
+            _tell(_event(self.name, "stop"), {**self._measured, **times}, self.metadata)
+        else:
+            stack = "".join(traceback.format_tb(trace))
+            failure = {"kind": kind.__name__, "reason": error, "stacktrace": stack}
+            _tell(_event(self.name, "exception"), times, {**self.metadata, **failure})
+        _running.reset(self._token)
 
 
 class _Unheard:

@@ -1,13 +1,15 @@
 """For each setting a function that shows its effect, and the outcome under two values or more."""
 
 import json
+import logging
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing, redirect_stderr, suppress
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from time import thread_time
 from typing import Any, cast
@@ -29,13 +31,15 @@ from tests.models.rerank_server import never, rerank_server
 from tests.models.small_pipeline import small_pipeline
 
 import pieria
-from pieria import Bank, Workspace
+from pieria import Bank, Workspace, telemetry
 from pieria.doors.app import application
 from pieria.doors.cli.root import cli
 from pieria.doors.http.callers import Door
 from pieria.doors.http.guard import Hosts
+from pieria.doors.http.log import written
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
+from pieria.doors.server import telemetry_of
 from pieria.errors import (
     AdapterError,
     BudgetError,
@@ -321,6 +325,21 @@ def seen_of_request_memory(data: Path, value: int) -> int:
         return client.post("/v1/banks/notes/recall", json=text).status_code
 
 
+def lines_logged(data: Path, **given: Any) -> list[str]:
+    """Return the levels of the lines in JSON that a server writes."""
+    with redirect_stderr(StringIO()) as said, written(Workspace(data, given).resolved.settings):
+        for level in (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR):
+            logging.getLogger("pieria").log(level, "heron")
+    return [json.loads(line)["level"] for line in said.getvalue().splitlines()]
+
+
+def seen_of_telemetry(data: Path, value: str) -> bool:
+    """Return whether something listens to telemetry, for a collector that is not there."""
+    served = service(Workspace(data, {"telemetry": value}), registry())
+    with patch.dict(os.environ, {"OTEL_EXPORTER_OTLP_TIMEOUT": "0.01"}), telemetry_of(served):
+        return telemetry.is_heard()
+
+
 def seen_of_offer_imports(folder: Path, value: bool) -> bool:
     """Return whether an empty bank offers a store of claude-mem."""
     store(folder / ".claude-mem")
@@ -400,6 +419,15 @@ EFFECTS: dict[str, tuple[Seen, dict[Any, object]]] = {
     "paths": (seen_of_paths, {None: [False, False], "/a": [True, False], "/a:/b": [True, True]}),
     "request_seconds": (seen_of_request_seconds, {1: "1 seconds", 3_600: "done"}),
     "request_memory": (seen_of_request_memory, {1: 503, 64: 422}),
+    "log_format": (
+        lambda folder, value: lines_logged(folder, log_format=value),
+        {"text": [], "json": ["info", "warning", "error"]},
+    ),
+    "log_level": (
+        lambda folder, value: lines_logged(folder, log_format="json", log_level=value),
+        {"debug": ["debug", "info", "warning", "error"], "error": ["error"]},
+    ),
+    "telemetry": (seen_of_telemetry, {"off": False, "otlp": True}),
     "token": (seen_of_token, {None: [True, True], "hunter1": [True, False], "hunter2": [False, True]}),
     "offer_imports": (seen_of_offer_imports, {True: True, False: False}),
     "plain_http": (seen_of_plain_http, {False: "refused", True: "allowed"}),

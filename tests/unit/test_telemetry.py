@@ -175,3 +175,22 @@ def test_the_default_handler_logs_stops_and_exceptions(caplog: pytest.LogCapture
     assert "'deleted': 4" in stop.getMessage()
     assert broken.getMessage().startswith("pieria.repo.close broke off after ")
     assert "what was remembered" not in caplog.text
+
+
+def test_a_span_knows_the_spans_around_it_in_any_thread(heard: Heard) -> None:
+    def names() -> list[str]:
+        found, here = [], telemetry.running()
+        while here is not None:
+            found.append(here.name)
+            here = here.parent
+        return found
+
+    assert names() == []
+    with during("repo.open"), during("llm.chat"), ThreadPoolExecutor() as threads:
+        here = telemetry.running()
+        assert here is not None and here.within("repo.open") is here.parent and here.within("graph") is None
+        assert threads.submit(names).result() == []
+        assert threads.submit(telemetry.carried(names)).result() == names() == ["llm.chat", "repo.open"]
+        assert threads.submit(names).result() == []
+    assert telemetry.running() is None
+    assert telemetry.carried(names) is names

@@ -18,6 +18,7 @@ from pieria.bank.jobs.handlers import HANDLERS
 from pieria.bank.jobs.queue import Jobs
 from pieria.bank.read.links import link, touch, unlink
 from pieria.bank.reads import BankReads
+from pieria.bank.spans import reported
 from pieria.bank.vault.marks import NOWHERE
 from pieria.bank.write.remember import remember, remember_many
 from pieria.bank.write.update import invalidate, pin, revise, update, widen
@@ -58,6 +59,7 @@ LOOKING = 1.0
 """Most seconds of a recall for changed notes of the vault; half of a shorter deadline."""
 
 
+@reported()
 class Bank(BankReads):
     """One isolated memory of an agent, a user or a project, with all its verbs.
 

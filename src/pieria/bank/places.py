@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.read.links import same_tie
+from pieria.bank.spans import reported
 from pieria.errors import InputError
 from pieria.language.index_terms import compared
 from pieria.record import check
@@ -46,6 +47,7 @@ class PlaceSummary:
     newest: datetime
 
 
+@reported("places")
 class Places:
     """The places of one bank as its viewer sees them. Thread-safe."""
 

@@ -11,6 +11,7 @@ from pieria.bank.capture.lessons import Lessons
 from pieria.bank.core import check_decided, last_read
 from pieria.bank.filters import Names
 from pieria.bank.results.lessons import DecidedRules, Proposal, Rule, Rules
+from pieria.bank.spans import reported
 from pieria.errors import AccessError
 from pieria.recall.context.rules import (
     CLAIMING,
@@ -48,6 +49,7 @@ UNSURE = "it may be pasted, or may lower security: accept it if it is yours"
 NO_RULE = "nothing in it states a rule"
 
 
+@reported("rules")
 class BankRules:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank

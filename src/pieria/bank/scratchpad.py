@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pieria.bank.core import Core
 from pieria.bank.results.general import ScratchpadEntry
+from pieria.bank.spans import reported
 from pieria.errors import NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
@@ -60,6 +61,7 @@ def take_entries(core: Core, items: Sequence[NewEntry], *, dry_run: bool = False
     return ["new" if record.key in new else "unchanged" for record in records]
 
 
+@reported("scratchpad")
 class Scratchpad:
     """The entries of one session, or those without a session."""
 

@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from pieria.doors.app import application
 from pieria.doors.http.callers import Door
 from pieria.doors.http.guard import Guard, hosts
-from pieria.doors.http.service import service
+from pieria.doors.http.service import Service, service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.local import Neighbours
 from pieria.doors.serve_address import address, noted
@@ -140,13 +140,22 @@ def serve(
         fetch = FetchBehind(workspace, [served.banks.renew, neighbours.renew])
         fetch.start()
         try:
-            with noted(workspace.data, bound.url):
+            with noted(workspace.data, bound.url), telemetry_of(served):
                 Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
         finally:
             fetch.close()
             neighbours.close()
     finally:
         bound.listener.close()
+
+
+def telemetry_of(served: Service) -> AbstractContextManager[None]:
+    """Return the context in which traces and metrics are sent, if the settings ask for it."""
+    if served.workspace.resolved.settings.telemetry == "off":
+        return nullcontext()
+    from pieria.doors.otlp import exported
+
+    return exported(lambda: served.gauges(sorted(served.banks.open_names())))
 
 
 def _served_already(workspace: Workspace, port: int) -> ConflictError | None:

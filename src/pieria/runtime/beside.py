@@ -8,6 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from pieria import telemetry
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -16,7 +18,7 @@ def run_beside(ask: Callable[[], T], name: str) -> Future[T]:
     """Run `ask` in a daemon thread, or here if there is none. A model that hangs must not keep the process alive."""
     answer: Future[T] = Future()
     try:
-        threading.Thread(target=fill, args=(answer, ask), name=name, daemon=True).start()
+        threading.Thread(target=fill, args=(answer, telemetry.carried(ask)), name=name, daemon=True).start()
     except RuntimeError as problem:
         log.info("what could run at once runs one after the other: %s", problem)
         fill(answer, ask)

@@ -14,6 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 
+from pieria import telemetry
 from pieria.runtime import forks
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class Pool:
         with self._changed:
             if self._ended:
                 return
-            self._waiting.append(work)
+            self._waiting.append(telemetry.carried(work))
             if self._threads == self._size:
                 return
             self._threads += 1

@@ -125,6 +125,13 @@ class Settings(Fades):
     secrets: Literal["flag", "redact", "refuse"] = Field(
         default="flag", description="what to do with a text that contains a secret"
     )
+    log_format: Literal["text", "json"] = Field(default="text", description="the form of a server's log")
+    log_level: Literal["debug", "info", "warning", "error"] | None = Field(
+        default=None, description="the least severity that a server logs"
+    )
+    telemetry: Literal["off", "otlp"] = Field(
+        default="off", description="whether a server sends traces and metrics to a collector"
+    )
     upkeep_fades: Annotated[str, _by(_fading, "upkeep_fades")] = Field(
         default=",".join(FADES), description="kinds of memories that upkeep may forget, separated by commas"
     )

@@ -24,7 +24,7 @@ PERSONAL = (
     *("user", "row_security", "local"),
     *("vault", "vault_folder"),
     *("accept_above", "fetch_model", "sleep"),
-    *("request_seconds", "request_memory"),
+    *("request_seconds", "request_memory", "telemetry"),
 )
 """No project may set these, trusted or not: they could spend money or the network, and send memories to servers and
 folders that its author chooses. For the same reason, a project may not name a server in `data`."""

@@ -98,7 +98,7 @@ def called(registry: Registry, name: str, arguments: object, host: Host | Callab
     toolset, tool = registry.found(name)
     with telemetry.during("toolset.call", tool=tool.name, toolset=toolset.name) as measured:
         reply = _reply(toolset, tool, arguments, host)
-        measured["error"] = None if reply.error is None else reply.error.code
+        measured |= {"error": None if reply.error is None else reply.error.code, "bank": reply.bank}
     return reply
 
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
+from pieria import telemetry
 from pieria.runtime import forks
 
 KEPT = 2
@@ -28,7 +29,7 @@ def asked(ask: Callable[[], Any]) -> Future[Any]:
         queue = SimpleQueue()
         threading.Thread(target=_answer, args=(queue,), name="pieria-question", daemon=True).start()
     replied: Future[Any] = Future()
-    queue.put((replied, ask))
+    queue.put((replied, telemetry.carried(ask)))
     return replied
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pieria.bank.core import Core
 from pieria.bank.facts.drawn_facts import check_trusted, seen_versions
 from pieria.bank.results.general import Receipt
+from pieria.bank.spans import reported
 from pieria.errors import InputError, NotFoundError
 from pieria.facts import predicates, query
 from pieria.facts import query as querying
@@ -40,6 +41,7 @@ from pieria.store.protocol import Reader, Writer
 LIMIT = 1_000_000
 
 
+@reported("facts")
 class Facts:
     """The facts of one bank."""
 

@@ -16,6 +16,7 @@ from pieria.bank.core import check_decided
 from pieria.bank.filters import Names
 from pieria.bank.results.sleeps import SleepLog
 from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
+from pieria.bank.spans import reported
 from pieria.bank.upkeep.automatic_sleep import later_sleep, sleep_log
 from pieria.bank.upkeep.clusters import Clustering
 from pieria.bank.upkeep.review import Ranking, Reviewing
@@ -54,6 +55,7 @@ ASKING_MINUTES = 10
 COLLECTED = ("active", "archived")
 
 
+@reported("upkeep")
 class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     def sleep(
         self,

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from pieria.bank.results.transfer import Noted, Synced, VaultPromoted, VaultStatus
+from pieria.bank.spans import reported
 from pieria.bank.vault.held import AT_ONCE, has_other_note, held_in, is_from_note, mark_of, promoted_in
 from pieria.bank.vault.marks import NOTES, STATE, by_hand_in, looks_same, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
@@ -35,6 +36,7 @@ LONGEST_LOOK = 600.0
 """Most seconds of a look."""
 
 
+@reported("vault")
 class Vault:
     def __init__(self, bank: Bank, at: VaultAt) -> None:
         self._bank = bank

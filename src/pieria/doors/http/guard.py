@@ -8,6 +8,7 @@ was admitted, and an unwanted body is refused before it is read.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,10 +21,12 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pieria import telemetry
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failures import Refused, failure
 from pieria.doors.http.limits import Rate
 from pieria.errors import AccessError, ConfigError, InputError, LimitError, PieriaError
+from pieria.record.ids import new_id
 from pieria.toolsets import Access
 from pieria.toolsets.host import everything
 
@@ -51,6 +54,11 @@ SMALL = 64 << 10
 """Bytes of each body that are not counted, so that small requests pass while large ones fill the memory."""
 WITH_BODY = ("POST", "PUT", "PATCH")
 CLOSE = {"Connection": "close"}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+TRACE_HEADERS = ("traceparent", "tracestate")
+"""Headers that say which trace a request belongs to."""
+REQUEST_ID = "x-request-id"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 class Front(Protocol):
@@ -118,7 +126,21 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answering = _Answering(send)
+        headers = Headers(scope=scope)
+        answering = _Answering(send, _request_id(headers))
+        if scope["path"] in OPEN_TO_ALL:
+            await self._answer(scope, receive, answering)
+            return
+        about: dict[str, Any] = {
+            "method": scope["method"] if scope["method"] in METHODS else "_OTHER",
+            "request_id": answering.request_id,
+            "headers": {name: headers[name] for name in TRACE_HEADERS if name in headers},
+        }
+        with telemetry.during("http.request", **about) as measured:
+            await self._answer(scope, receive, answering)
+            measured |= {"route": getattr(scope.get("route"), "path", None), "status": answering.status}
+
+    async def _answer(self, scope: Scope, receive: Receive, answering: _Answering) -> None:
         front = next(front for front in self._fronts if front.owns(scope))
         try:
             caller = self._admitted(scope, front)
@@ -162,16 +184,26 @@ class Guard:
         return caller
 
 
-class _Answering:
-    """Sends responses with the default headers."""
+def _request_id(headers: Headers) -> str:
+    """Return the caller's id of the request if it is well formed, or else a new one."""
+    given = headers.get(REQUEST_ID, "")
+    return given if _REQUEST_ID.fullmatch(given) else new_id()
 
-    def __init__(self, send: Send) -> None:
+
+class _Answering:
+    """Sends responses with the default headers and the request's id. `status` is that of the response, once sent."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self.request_id = request_id
+        self.status: int | None = None
         self._send = send
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.status = message["status"]
             said = {name.lower() for name, _ in message["headers"]}
-            more = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in said]
+            own = {**HEADERS, REQUEST_ID: self.request_id}
+            more = [(name.encode(), value.encode()) for name, value in own.items() if name.encode() not in said]
             message = {**message, "headers": [*message["headers"], *more]}
         await self._send(message)
 

@@ -321,7 +321,8 @@ class Routes:
 
     async def metrics(self, request: Request) -> Response:
         service = self.service
-        gauges = await service.call(service.gauges, caller_of(request))
+        caller = caller_of(request)
+        gauges = await service.call(lambda: service.gauges(service.names(caller)))
         return Response(service.metrics.text(gauges, service.started), media_type=METRICS_TYPE)
 
     async def health(self, request: Request) -> Response:
@@ -358,7 +359,7 @@ def answering(endpoint: Endpoint) -> Endpoint:
             return failure(error)
         except Exception as problem:
             # The response carries no traceback; the log does.
-            log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
+            log.exception("%s %s failed unexpectedly", request.method, request.scope["route"].path)
             return failure(UnknownError(type(problem).__name__, hint="See the server's log for details."))
 
     return answered

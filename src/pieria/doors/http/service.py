@@ -182,13 +182,13 @@ class Service:
         """Return the existing banks that the caller may reach."""
         return [name for name in self.banks.there() if caller.covers(name)]
 
-    def gauges(self, caller: Caller) -> dict[str, list[tuple[Labels, float]]]:
-        """Return the gauges of the caller's banks, for `/metrics`."""
+    def gauges(self, names: Iterable[str]) -> dict[str, list[tuple[Labels, float]]]:
+        """Return the gauges of these banks."""
         found: dict[str, list[tuple[Labels, float]]] = {
             "journal_head": [], "memories": [], "pending_vectors": [], "jobs": [],
             "listeners": [((), self.hub.listeners)],
         }  # fmt: skip
-        for name in self.names(caller):
+        for name in names:
             stats = self._stats(name)
             if stats is None:
                 continue

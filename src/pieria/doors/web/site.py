@@ -122,7 +122,7 @@ class Site:
                 response = self._failed(request, error, status_of(error), {})
             except Exception as problem:
                 # The page carries no traceback; the log does.
-                log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
+                log.exception("%s %s failed unexpectedly", request.method, request.scope["route"].path)
                 unknown = UnknownError(type(problem).__name__, hint="See the server's log for details.")
                 response = self._failed(request, unknown, status_of(unknown), {})
             return response

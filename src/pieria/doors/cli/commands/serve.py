@@ -184,6 +184,7 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
             call.reply({"url": running, "data": str(workspace.place), "running": True}, [people], [running])
             _open_page(call, running)
             return
+        from pieria.doors.http.log import log, written
         from pieria.doors.server import serve as serving
 
         def told(url: str, needs_token: bool) -> None:
@@ -195,14 +196,15 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
             )
             call.reply(document, [people], [url])
             if running is not None:
-                call.note(f"another server of this folder runs at {running}; `pieria` and `pieria ui` use that one")
+                log.warning("another server of this folder runs at %s; `pieria` and `pieria ui` use that one", running)
             # The process that started the server waits for this line.
             sys.stdout.flush()
             if opens:
                 # A browser that runs in the terminal would wait for the page, and the page for this thread.
                 threading.Thread(target=_open_page, args=(call, url), daemon=True).start()
 
-        serving(workspace, host, port, allowed=allowed, rate=a_second or None, told=told)
+        with written(workspace.resolved.settings, debug=call.debug):
+            serving(workspace, host, port, allowed=allowed, rate=a_second or None, told=told)
 
 
 def _open_page(call: Call, url: str) -> None:
