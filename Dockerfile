@@ -18,12 +18,13 @@ ARG MODEL=no
 RUN mkdir -p /usr/local/pieria/share/pieria/models \
     && if [ "$MODEL" = yes ]; then \
         PIERIA_MODELS=/usr/local/pieria/share/pieria/models /usr/local/pieria/bin/pieria models install --quiet; fi
-# Leave out what no server uses: the installer, downloads from model hubs, tools to make models, and what
-# is compiled of large packages but never imported.
+# Leave out what no server uses: the installer, downloads from model hubs, tools to make models, declarations
+# for type checkers and compilers, and what is compiled of large packages but never imported.
 RUN cd /usr/local/pieria/lib/python3*/site-packages \
     && /usr/local/pieria/bin/pip uninstall --quiet --yes hatchling trove-classifiers pluggy tomlkit \
-        huggingface-hub hf-xet fsspec filelock tqdm setuptools pip \
+        huggingface-hub httpx httpcore hf-xet fsspec filelock tqdm setuptools pip \
     && rm -rf onnxruntime/transformers onnxruntime/quantization onnxruntime/tools numpy/distutils numpy/f2py \
+    && find . -type f \( -name '*.pyi' -o -name '*.h' -o -name '*.a' -o -name '*.pxd' \) -delete \
     && find . -depth -type d \( -name tests -o -name __pycache__ \) -exec rm -rf {} + \
     && /usr/local/pieria/bin/python -m compileall -q -x '/(numpy|onnxruntime|pygments)/' . \
     && /usr/local/pieria/bin/pieria demo --scenes all >/dev/null
