@@ -70,7 +70,7 @@ ORIGINALS = {
             "1.2.1",
             CORTEXGRAPH_TESTS,
             requirements=("mcp<2", "pytest", "pytest-asyncio"),
-            plugins=("pytest_asyncio",),
+            plugins=("pytest_asyncio.plugin",),
         ),
         Original(
             "mempalace",
@@ -87,7 +87,15 @@ ORIGINALS = {
             "4.3.2",
             ("tests/test_store.py",),
             requirements=("pytest", "pytest-asyncio", "pytest-mock"),
-            plugins=("pytest_asyncio", "pytest_mock"),
+            plugins=("pytest_asyncio.plugin", "pytest_mock"),
+        ),
+        Original(
+            "openai_agents",
+            "openai-agents",
+            "0.24.0",
+            ("tests/memory/test_session.py", "tests/memory/test_session_limit.py"),
+            requirements=("pytest", "pytest-asyncio"),
+            plugins=("pytest_asyncio.plugin",),
         ),
     )
 }

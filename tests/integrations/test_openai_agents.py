@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,24 @@ def test_session_keeps_items_in_order(bank: pieria.Bank) -> None:
         assert await other.get_items() == HELLO[:1]
 
     asyncio.run(kept())
+
+
+def test_threads_with_loops_of_their_own_share_a_session(bank: pieria.Bank) -> None:
+    session = PieriaSession("s1", bank)
+    items: list[Any] = [{"role": "user", "content": f"n{number}"} for number in range(24)]
+    with ThreadPoolExecutor(8) as threads:
+        for item in items:
+            threads.submit(lambda item: asyncio.run(session.add_items([item])), item)
+    kept: list[Any] = asyncio.run(session.get_items())
+    assert {item["content"] for item in kept} == {f"n{number}" for number in range(24)}
+    assert len({memory.sequence for memory in bank.list(session="s1")}) == 24
+
+
+def test_settings_may_be_a_dictionary_of_known_fields(bank: pieria.Bank) -> None:
+    assert PieriaSession("s1", bank).session_settings == SessionSettings()
+    assert PieriaSession("s1", bank, session_settings={"limit": 2}).session_settings == SessionSettings(limit=2)
+    with pytest.raises(TypeError, match="limitt"):
+        PieriaSession("s1", bank, session_settings={"limitt": 2})
 
 
 def test_sessions_messages_are_memories_with_their_trust(bank: pieria.Bank) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import langgraph.store.memory
 import pytest
+from langgraph.store.base import Op, Result
 
+from benchmarks.originals import recorder
 from pieria.integrations.langgraph import PieriaStore
 from pieria.workspace import Workspace
 
@@ -29,6 +32,10 @@ def pytest_configure(config: Any) -> None:
             settings = {"embedder": "none"} if embedder is None else {}
             workspace = Workspace(Path(made.name) / str(next(numbers)), settings, embedder=embedder)
             super().__init__(workspace.open("store"), index=(index or {}).get("fields") or ("$",))
+
+        def batch(self, ops: Iterable[Op]) -> list[Result]:
+            recorder.count_call()
+            return super().batch(ops)
 
     setattr(langgraph.store.memory, "InMemoryStore", InMemoryStore)  # noqa: B010 - a class cannot be assigned to
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from pieria.bank import Bank
 from pieria.errors import UnavailableError
@@ -22,6 +23,7 @@ except ImportError as problem:
         "openai_agents", "openai-agents is not installed", hint="Install it: pip install 'pieria[openai-agents]'."
     ) from problem
 
+Done = TypeVar("Done")
 PAGE = 100
 TYPES = {"user": "human", "assistant": "agent"}
 
@@ -29,32 +31,40 @@ TYPES = {"user": "human", "assistant": "agent"}
 class PieriaSession(SessionABC):
     """The history of one conversation, whose messages are also memories of the bank."""
 
-    def __init__(self, session_id: str, bank: Bank, *, session_settings: SessionSettings | None = None) -> None:
+    def __init__(
+        self, session_id: str, bank: Bank, *, session_settings: SessionSettings | dict[str, Any] | None = None
+    ) -> None:
         self.session_id = session_id
-        self.session_settings: SessionSettings | None = session_settings
+        self.session_settings: SessionSettings | None = SessionSettings().resolve(session_settings)
         self.bank = bank
-        self._lock = asyncio.Lock()
+        # Of threads, not of an event loop: a session may serve several loops.
+        self._lock = threading.Lock()
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the newest items, oldest first. The settings give the limit if none is given."""
         settings = self.session_settings
         most = settings.limit if limit is None and settings is not None else limit
-        async with self._lock:
-            return await asyncio.to_thread(self._items, most)
+        return await self._alone(self._items, most)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        async with self._lock:
-            await asyncio.to_thread(self._add, list(items))
+        await self._alone(self._add, list(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the newest item and return it."""
-        async with self._lock:
-            return await asyncio.to_thread(self._pop)
+        return await self._alone(self._pop)
 
     async def clear_session(self) -> None:
         """Remove all items. `bank.undo` brings them back."""
-        async with self._lock:
-            await asyncio.to_thread(self._clear)
+        await self._alone(self._clear)
+
+    async def _alone(self, work: Callable[..., Done], *arguments: Any) -> Done:
+        """Do the work in a thread, while no other call of this session runs."""
+
+        def locked() -> Done:
+            with self._lock:
+                return work(*arguments)
+
+        return await asyncio.to_thread(locked)
 
     def _newest(self) -> Iterator[Memory]:
         cursor = None
