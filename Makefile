@@ -39,8 +39,9 @@ test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, an
 # `EXAMPLES=gate` repeats the same random examples; otherwise each run looks for what nobody has met yet.
 EXAMPLES ?= nightly
 
-test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp web chromium ## the slow tests: kill -9, many processes, long histories, the page in Chromium
+test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp web chromium ## the slow tests: kill -9, many processes, long histories, the page in Chromium, verbs over HTTP
 	@echo "· pytest -m slow" && $(BIN)/pytest -q -m slow -n 2 --dist worksteal --timeout=1800 --hypothesis-profile=$(EXAMPLES)
+	@echo "· pytest --over http" && $(BIN)/pytest -q --over http tests/bank -m "not slow" -n 2 --dist worksteal --hypothesis-profile=ci
 
 test-all: test test-slow ## the fast and the slow tests
 
