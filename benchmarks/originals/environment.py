@@ -6,6 +6,7 @@ Holds no test and no knowledge of what the originals do.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -150,7 +151,7 @@ def prepare(original: Original, folder: Path, say: Callable[[str], None]) -> Env
     folder.mkdir(parents=True, exist_ok=True)
     say(f"installing {original.pinned} in {folder}")
     venv.create(folder / "venv", with_pip=True, clear=True)
-    _pip(environment, "install", original.pinned, *original.requirements, *_our_requirements())
+    _pip(environment, "install", original.pinned, *original.requirements, *_our_requirements(original))
     _show_pieria(environment)
     say("fetching its sdist, which ships its tests")
     _unpack(environment)
@@ -163,12 +164,20 @@ def _pip(environment: Environment, *arguments: str) -> None:
     subprocess.run(command, check=True)
 
 
-def _our_requirements() -> list[str]:
-    """Return what Pieria needs. What its developers need stays out: the originals would use such packages, too."""
+def _our_requirements(original: Original) -> list[str]:
+    """Return what Pieria needs, without packages that the original's requirements name: it may need an older version.
+
+    What Pieria's developers need stays out: the originals would use such packages, too.
+    """
     requirements: list[str] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"][
         "dependencies"
     ]
-    return requirements
+    theirs = {_package(one) for one in original.requirements}
+    return [one for one in requirements if _package(one) not in theirs]
+
+
+def _package(requirement: str) -> str:
+    return re.split(r"[\[<>=~! ]", requirement, maxsplit=1)[0]
 
 
 def _show_pieria(environment: Environment) -> None:
