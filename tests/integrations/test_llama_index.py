@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
+from llama_index.core.utils import get_tokenizer
 
 import pieria
 from pieria.integrations.llama_index import PieriaMemoryBlock
-from pieria.record.clip import estimated_tokens
 
 ASKED = "When are the JWT keys rotated?"
 NOON = "JWT keys are rotated daily by the deploy job, which runs at noon."
+
+
+def tokens(text: str) -> int:
+    return len(get_tokenizer()(text))
 
 
 def memory_of(bank: pieria.Bank, **more: Any) -> Memory:
@@ -59,19 +63,42 @@ def test_outside_text_is_trusted_less_and_orders_wait(bank: pieria.Bank) -> None
     assert {rule.state for rule in bank.rules.list().rules} <= {"waiting"}
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
-def test_truncated_block_keeps_its_fence_or_is_dropped(bank: pieria.Bank, share: float) -> None:
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_truncated_block_keeps_whole_entries_best_first(bank: pieria.Bank, share: float) -> None:
+    text = "Schlüssel {}: JWT keys rotated daily, Bereitstellungsprozess der Größenänderungsüberprüfung."
     for number in range(12):
-        bank.remember(f"JWT key {number} is rotated daily by the deploy job of region {number}, at noon.")
+        bank.remember(text.format(number))
     block = PieriaMemoryBlock(bank=bank)
 
     async def cut() -> tuple[str, str | None]:
         whole = await block.aget([ChatMessage(role="user", content=ASKED)])
-        return whole, await block.atruncate(whole, int(share * estimated_tokens(whole)))
+        return whole, await block.atruncate(whole, int(share * tokens(whole)))
 
     whole, short = asyncio.run(cut())
-    if share == 1.0:
-        assert short is None
-    else:
-        assert short is not None and estimated_tokens(short) <= (1 - share) * estimated_tokens(whole) + 1
-        assert (short.split("\n")[:2], short.split("\n")[-1]) == (whole.split("\n")[:2], whole.split("\n")[-1])
+    assert short is not None and tokens(short) <= tokens(whole) - int(share * tokens(whole))
+    *lines, mark = short.split("\n")
+    assert f"<<<{mark.removesuffix('>>>')}" in lines
+    assert lines[-1].startswith("(Left out for the budget of") == (short.count("· id ") < 12)
+    heads = [number for number, line in enumerate(lines) if "author unknown" in line]
+    assert heads and all(lines[number + 1].startswith("  Schlüssel") for number in heads)
+
+
+def test_block_without_room_for_an_entry_is_dropped(bank: pieria.Bank) -> None:
+    bank.remember(NOON)
+    block = PieriaMemoryBlock(bank=bank)
+
+    async def cut(fewer: int) -> str | None:
+        return await block.atruncate(await block.aget([ChatMessage(role="user", content=ASKED)]), fewer)
+
+    assert asyncio.run(cut(10)) is None and asyncio.run(cut(10_000)) is None
+    assert asyncio.run(block.atruncate("another text", 1)) is None
+
+
+def test_memory_keeps_to_its_limit_with_a_shorter_block(bank: pieria.Bank) -> None:
+    for number in range(12):
+        bank.remember(f"JWT key {number} is rotated daily by the deploy job of region {number}, at noon.")
+    memory = memory_of(bank, token_limit=500, token_flush_size=50)
+    memory.put(ChatMessage(role="user", content=ASKED))
+    whole = asyncio.run(PieriaMemoryBlock(bank=bank).aget([ChatMessage(role="user", content=ASKED)]))
+    [told, _] = memory.get()
+    assert tokens(whole) > 500 and "at noon." in str(told.content)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from pieria.bank import Bank
 from pieria.errors import UnavailableError
 from pieria.integrations.toolbox import PROMPT_TOKENS
-from pieria.record.clip import estimated_tokens
 from pieria.record.trust import AGENT, OUTSIDE
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
     from llama_index.core.memory import BaseMemoryBlock
+    from llama_index.core.utils import get_tokenizer
 except ImportError as problem:
     raise UnavailableError(
         "llama_index", "llama-index-core is not installed", hint="Install it: pip install 'pieria[llama-index]'."
@@ -24,6 +24,18 @@ AUTHORS = {MessageRole.USER: "human", MessageRole.ASSISTANT: "agent", MessageRol
 TOLD = (MessageRole.TOOL, MessageRole.FUNCTION)
 """Roles whose text comes from outside."""
 UNKEPT = (MessageRole.SYSTEM, MessageRole.DEVELOPER)
+
+
+class _Answer(str):
+    """The text of a block with its question and Pieria's count of its tokens. LlamaIndex hands it back to truncate."""
+
+    def __new__(cls, text: str, question: str, tokens: int) -> Self:
+        made = super().__new__(cls, text)
+        made.question, made.tokens = question, tokens
+        return made
+
+    question: str
+    tokens: int
 
 
 class PieriaMemoryBlock(BaseMemoryBlock[str]):
@@ -40,25 +52,34 @@ class PieriaMemoryBlock(BaseMemoryBlock[str]):
         asked = next(
             (text for one in reversed(messages or []) if one.role == MessageRole.USER and (text := _text(one))), ""
         )
-        return await asyncio.to_thread(self._told, asked) if asked else ""
+        return await asyncio.to_thread(self._answer, asked, self.budget_tokens) if asked else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         await asyncio.to_thread(self._keep, messages)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Leave out the last lines until the text has that many tokens less. Its last line, the mark, stays."""
-        *lines, mark = content.split("\n")
-        most = estimated_tokens(content) - tokens_to_truncate
-        while any(line.startswith("- ") for line in lines):
-            lines.pop()
-            shorter = "\n".join([*lines, mark])
-            if estimated_tokens(shorter) <= most and any(line.startswith("- ") for line in lines):
-                return shorter
-        return None
+        """Ask the bank again within a smaller budget, until LlamaIndex counts that many tokens less.
 
-    def _told(self, asked: str) -> str:
-        found = self.bank.context(asked, budget_tokens=self.budget_tokens)
-        return found.text if found.items else ""
+        Return None if no entry fits, or if the text is not one of this block.
+        """
+        if not isinstance(content, _Answer):
+            return None
+        return await asyncio.to_thread(self._shorter, content, tokens_to_truncate)
+
+    def _answer(self, question: str, budget_tokens: int) -> _Answer:
+        found = self.bank.context(question, budget_tokens=budget_tokens)
+        return _Answer(found.text if found.items else "", question, found.tokens)
+
+    def _shorter(self, answer: _Answer, fewer: int) -> str | None:
+        count = get_tokenizer()
+        size = len(count(answer))
+        most = size - fewer
+        while answer and size > most:
+            # Less than the answer itself, so each turn leaves something out.
+            budget = answer.tokens * max(0, most) // size
+            answer = self._answer(answer.question, budget) if budget else _Answer("", answer.question, 0)
+            size = len(count(answer))
+        return answer or None
 
     def _keep(self, messages: Sequence[ChatMessage]) -> None:
         for message in messages:
