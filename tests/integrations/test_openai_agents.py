@@ -127,3 +127,18 @@ def test_wrong_arguments_reach_the_model_as_a_reply(tmp_path: Path) -> None:
         result = asyncio.run(Runner.run(agent, "Remember this."))
         assert result.final_output == "Sorry."
         assert "text" in json.dumps(model.seen[-1])
+
+
+def test_sessions_of_one_id_number_their_items_apart(bank: pieria.Bank) -> None:
+    items: list[Any] = [{"role": "user", "content": f"n{number}"} for number in range(24)]
+    with ThreadPoolExecutor(8) as threads:
+        for item in items:
+            threads.submit(lambda item: asyncio.run(PieriaSession("s1", bank).add_items([item])), item)
+    assert sorted(memory.sequence or 0 for memory in bank.list(session="s1")) == list(range(1, 25))
+
+
+def test_items_are_kept_all_or_none(bank: pieria.Bank) -> None:
+    wrong: list[Any] = [{"role": "user", "content": "kept?"}, {"role": "user", "content": object()}]
+    with pytest.raises(TypeError):
+        asyncio.run(PieriaSession("s1", bank).add_items(wrong))
+    assert list(bank.list(session="s1")) == []

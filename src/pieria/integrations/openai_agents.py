@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ from pieria.errors import UnavailableError
 from pieria.integrations.toolbox import Toolbox
 from pieria.record.memory import Memory
 from pieria.record.trust import AGENT, OUTSIDE
+from pieria.runtime.key_locks import turns
 
 try:
     from agents import FunctionTool, Tool, TResponseInputItem
@@ -37,8 +37,6 @@ class PieriaSession(SessionABC):
         self.session_id = session_id
         self.session_settings: SessionSettings | None = SessionSettings().resolve(session_settings)
         self.bank = bank
-        # Of threads, not of an event loop: a session may serve several loops.
-        self._lock = threading.Lock()
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the newest items, oldest first. The settings give the limit if none is given."""
@@ -47,6 +45,7 @@ class PieriaSession(SessionABC):
         return await self._alone(self._items, most)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Add the items: all of them, or none if one is refused."""
         await self._alone(self._add, list(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -58,10 +57,13 @@ class PieriaSession(SessionABC):
         await self._alone(self._clear)
 
     async def _alone(self, work: Callable[..., Done], *arguments: Any) -> Done:
-        """Do the work in a thread, while no other call of this session runs."""
+        """Do the work in a thread, while no other call for a session of this id runs in this process.
+
+        The lock is one of threads: several event loops may share a session.
+        """
 
         def locked() -> Done:
-            with self._lock:
+            with turns.of("agents_session", self.session_id):
                 return work(*arguments)
 
         return await asyncio.to_thread(locked)
@@ -87,19 +89,21 @@ class PieriaSession(SessionABC):
 
     def _add(self, items: list[TResponseInputItem]) -> None:
         first = 1 + max((memory.sequence or 0 for memory in self._newest()), default=0)
-        for number, item in enumerate(items, first):
-            plain: Mapping[str, Any] = dict(item)
-            role = plain.get("role")
-            self.bank.remember(
-                _text(plain),
-                kind="turn" if role else "note",
-                author=role or "tool",
-                author_type=TYPES.get(role or "", "system"),
-                session=self.session_id,
-                sequence=number,
-                via=OUTSIDE if str(plain.get("type", "")).endswith("_output") else AGENT,
-                meta={"agents_session": self.session_id, "item": json.dumps(plain, ensure_ascii=False)},
-            )
+        self.bank.remember_many([self._turn(dict(item), number) for number, item in enumerate(items, first)])
+
+    def _turn(self, item: Mapping[str, Any], number: int) -> dict[str, Any]:
+        """Return what the bank remembers of an item."""
+        role = item.get("role")
+        return {
+            "text": _text(item),
+            "kind": "turn" if role else "note",
+            "author": role or "tool",
+            "author_type": TYPES.get(role or "", "system"),
+            "session": self.session_id,
+            "sequence": number,
+            "via": OUTSIDE if str(item.get("type", "")).endswith("_output") else AGENT,
+            "meta": {"agents_session": self.session_id, "item": json.dumps(item, ensure_ascii=False)},
+        }
 
     def _pop(self) -> TResponseInputItem | None:
         newest = max(self._newest(), key=lambda memory: memory.sequence or 0, default=None)
