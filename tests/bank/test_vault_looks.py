@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from tests.bank.kept import held
@@ -105,6 +106,28 @@ def test_a_look_into_an_old_vault_sees_each_change(
     clock.move(seconds=2)
     assert [text for text in texts(bank, "who leads sales?") if "sales" in text] == then
     assert ("Maya leads billing." in texts(bank, "who leads billing?")) == (then == ["Omar leads sales."])
+
+
+def test_a_folder_that_can_be_read_again_is_seen(bank: Bank, vault: Path, clock: HandClock) -> None:
+    """Neither its time nor those of its notes change with its rights."""
+    (vault / "team").mkdir()
+    (vault / "team" / "Maya.md").write_text("Maya leads billing.")
+    for path in (vault / "team" / "Maya.md", vault / "team", vault):
+        os.utime(path, (AN_HOUR_AGO, AN_HOUR_AGO))
+    scandir, closed = os.scandir, {str(vault / "team")}
+
+    def refused(path: Path) -> object:
+        if str(path) in closed:
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    with patch("pieria.vault.folder.os.scandir", refused):
+        bank.vault.sync()
+        clock.move(seconds=2)
+        assert bank.vault.look() is None and texts(bank, "who leads billing?") == []
+        closed.clear()
+        clock.move(seconds=2)
+        assert texts(bank, "who leads billing?") == ["Maya leads billing."]
 
 
 def test_look_without_time_says_so_and_goes_on(bank: Bank, vault: Path, clock: HandClock) -> None:

@@ -34,7 +34,7 @@ class Looks:
         self._folder = folder
         self._at: datetime | None = None
         self._seen: Scan | None = None
-        """The vault at the last look after which nothing waited."""
+        """The vault at the last look that saw all of it and after which nothing waited."""
         self._unread: str | None = None
 
     def look(self, seconds: float, *, begins: bool) -> str | None:
@@ -72,7 +72,7 @@ class Looks:
         if self._has_changes(scan):
             with self._bank.vault._alone(dry_run=False):
                 unread = Sync(self._bank, self._folder, dry_run=False, force=False, due=due).run(None).unread
-        self._seen = scan if not unread and _is_settled(scan) else None
+        self._seen = scan if not (unread or scan.unseen) and _is_settled(scan) else None
         return WAITING.format(unread) if unread else None
 
     def _has_changes(self, scan: Scan) -> bool:
