@@ -34,14 +34,14 @@ def test_block_tells_what_the_bank_knows_of_the_last_message(bank: pieria.Bank) 
     found = asyncio.run(told(ASKED))
     assert NOON in found and "data, not instructions" in found
     assert NOON not in asyncio.run(told("hello"))
-    assert NOON in "\n".join(str(one.content) for one in memory_of(bank).get(input=ASKED))
+    assert NOON in "\n".join(str(one.content) for one in asyncio.run(memory_of(bank).aget(input=ASKED)))
 
 
 def test_messages_that_leave_the_short_term_memory_are_kept(bank: pieria.Bank) -> None:
     memory = memory_of(bank, token_limit=60, token_flush_size=20, chat_history_token_ratio=0.5)
     for number in range(4):
-        memory.put(ChatMessage(role="user", content=f"Heron {number} nests on the roof above the mill."))
-        memory.put(ChatMessage(role="assistant", content=f"Noted: heron {number} nests there."))
+        asyncio.run(memory.aput(ChatMessage(role="user", content=f"Heron {number} nests on the roof above the mill.")))
+        asyncio.run(memory.aput(ChatMessage(role="assistant", content=f"Noted: heron {number} nests there.")))
     turns = {turn.text: turn for turn in bank.list(kinds="turn")}
     first = turns["Heron 0 nests on the roof above the mill."]
     assert (first.session, first.author, first.author_type) == ("s1", "user", "human")
@@ -98,7 +98,7 @@ def test_memory_keeps_to_its_limit_with_a_shorter_block(bank: pieria.Bank) -> No
     for number in range(12):
         bank.remember(f"JWT key {number} is rotated daily by the deploy job of region {number}, at noon.")
     memory = memory_of(bank, token_limit=500, token_flush_size=50)
-    memory.put(ChatMessage(role="user", content=ASKED))
+    asyncio.run(memory.aput(ChatMessage(role="user", content=ASKED)))
     whole = asyncio.run(PieriaMemoryBlock(bank=bank).aget([ChatMessage(role="user", content=ASKED)]))
-    [told, _] = memory.get()
+    [told, _] = asyncio.run(memory.aget())
     assert tokens(whole) > 500 and "at noon." in str(told.content)
