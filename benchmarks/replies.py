@@ -28,7 +28,7 @@ SEARCHES = {
     "mnemex": "search_memory",
     "sessions": "sessions_recall",
 }
-LONGEST = {"pieria": 2.0, "mnemosyne": 4.0, "open-mem": 3.5, "mempalace": 3.2, "mnemex": 2.75, "sessions": 3.5}
+LONGEST = {"pieria": 2.0, "mnemosyne": 4.0, "open-mem": 3.5, "mempalace": 3.25, "mnemex": 2.75, "sessions": 3.5}
 """Largest reply to a search with five hits, as a multiple of their texts."""
 LARGEST = {
     "pieria": 1_500, "mnemosyne": 3_350, "open-mem": 2_995, "mempalace": 7_510, "mnemex": 5_550, "sessions": 3_185,

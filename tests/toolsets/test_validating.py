@@ -185,6 +185,26 @@ def test_texts_are_read_as_what_the_schema_takes() -> None:
             understand(PLAIN, {"text": "abc", name: value})
 
 
+def test_numbers_out_of_range_are_moved_where_a_tool_says_so() -> None:
+    near = replace(PLAIN, access=Access.read, takes_nearest=True)
+    assert understand(near, {"text": "abc", "count": 99}) == (
+        {"text": "abc", "count": 50}, ["count: 99 is out of range, 50 was taken."],
+    )  # fmt: skip
+    assert understand(near, {"text": "abc", "limit": "-1"}) == (
+        {"text": "abc", "count": 1}, ["limit: -1 is out of range, 1 was taken."],
+    )  # fmt: skip
+    assert understand(near, {"text": "abc", "count": 50, "share": 0}) == ({"text": "abc", "count": 50, "share": 0}, [])
+    listing = replace(near, reply_schema={"type": "array"})
+    writing = replace(PLAIN, takes_nearest=True)
+    refused: tuple[tuple[Tool, dict[str, Any]], ...] = (
+        (replace(near, takes_nearest=False), {"count": 99}), (writing, {"count": 99}), (listing, {"count": 99}),
+        (near, {"share": -1}), (near, {"count": True}), (near, {"count": 99.5}),
+    )  # fmt: skip
+    for made, wrong in refused:
+        with pytest.raises(InputError):
+            understand(made, {"text": "abc", **wrong})
+
+
 def test_unknown_options_that_store_nothing_are_left_out() -> None:
     reading = replace(PLAIN, access=Access.read)
     warning = "verbosity: made_do has no such option, and left it out."

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 FILE = "tools.json"
 _RESERVED = frozenset({"import", "get", "list"})
 """Python keywords, or names that would shadow a builtin."""
+_SHARED: Mapping[str, Any] = {"speaks": {}, "takesNull": False, "takesNearest": False, "lean": False}
+"""What a toolset declares for all of its tools, and what holds without that."""
 LONGEST = 100
 """Longest name, in characters, that still counts as a misspelling."""
 LOOKED_AT = 5
@@ -76,6 +78,8 @@ class Tool:
     """Options of the original, or of its newer versions, that mean nothing here: left out with a warning."""
     takes_null: bool = False
     """Whether null means "left out", because some clients fill in every parameter. OpenAPI says so, too."""
+    takes_nearest: bool = False
+    """Whether a reading tool takes the nearest number in range for a limit or an offset out of it, with a warning."""
     settled: tuple[str, ...] = ()
     """Parameters whose listed default comes from a setting. If left out, the handler does not receive them."""
 
@@ -142,7 +146,7 @@ class Toolset:
 
 def toolset_in(package: str) -> Toolset:
     read = json.loads((files(package) / FILE).read_text("utf-8"))
-    shared = {name: read.get(name, usual) for name, usual in (("speaks", {}), ("takesNull", False), ("lean", False))}
+    shared = {name: read.get(name, usual) for name, usual in _SHARED.items()}
     return Toolset(
         name=read["toolset"],
         title=read["title"],
@@ -183,6 +187,7 @@ def _tool(entry: Mapping[str, Any], shared: Mapping[str, Any]) -> Tool:
         objects=tuple(entry.get("objects", ())),
         ignores=tuple(entry.get("ignores", ())),
         takes_null=shared["takesNull"],
+        takes_nearest=shared["takesNearest"],
         settled=tuple(entry.get("settled", ())),
     )
 

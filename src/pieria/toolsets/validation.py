@@ -1,7 +1,7 @@
 """Check arguments against a tool's schema and report every violation at once, in words a model can act on.
 
-`understand` first reads what clients write in another form, if nothing is lost. No value is clamped. The engine checks
-what a schema cannot express, such as times.
+`understand` first reads what clients write in another form, if nothing is lost. The engine checks what a schema cannot
+express, such as times.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TRUTHS = {"true": True, "false": False}
 
 
 def understand(tool: Tool, arguments: object) -> tuple[Arguments, list[str]]:
-    """Return the checked arguments, and a warning for each option that is left out. Raise as `validated` does.
+    """Return the checked arguments, and a warning for each that was left out or moved. Raise as `validated` does.
 
     A text is read as a number, true or false, a list or an object where the schema takes no text. An unknown option is
     left out if the tool ignores it, or if its name resembles no known one and it cannot change what is stored: the
@@ -51,6 +51,8 @@ def understand(tool: Tool, arguments: object) -> tuple[Arguments, list[str]]:
     if not isinstance(arguments, Mapping):
         return validated(tool, arguments), []
     read = {name: _read(_schema_of(tool, name) or {}, value) for name, value in arguments.items()}
+    moved = _moved(tool, read)
+    read |= moved
     left = _left_out(tool, read)
     try:
         given = validated(tool, {name: value for name, value in read.items() if name not in left})
@@ -58,16 +60,37 @@ def understand(tool: Tool, arguments: object) -> tuple[Arguments, list[str]]:
         # The error of a call that fails anyway names all of its unknown options.
         validated(tool, read)
         raise
-    return given, [f"{name[:100]}: {tool.name} has no such option, and left it out." for name in left]
+    warnings = [f"{name[:100]}: {tool.name} has no such option, and left it out." for name in left]
+    return given, warnings + [f"{name}: {arguments[name]} is out of range, {moved[name]} was taken." for name in moved]
 
 
 def _schema_of(tool: Tool, name: object) -> Mapping[str, Any] | None:
     return tool.parameters.get(tool.accepts.get(name, name)) if isinstance(name, str) else None
 
 
+def _moved(tool: Tool, arguments: Mapping[Any, Any]) -> dict[str, int]:
+    """Return the nearest number in range for each whole number out of it, such as a limit, if the tool takes that."""
+    if not tool.takes_nearest or tool.access is not Access.read or not _can_warn(tool):
+        return {}
+    nearest = {name: _nearest(_schema_of(tool, name) or {}, value) for name, value in arguments.items()}
+    return {name: number for name, number in nearest.items() if number not in (None, arguments[name])}
+
+
+def _nearest(schema: Mapping[str, Any], value: object) -> int | None:
+    if type(value) is not int or schema.get("type") != "integer":
+        return None
+    least: int = schema.get("minimum", value)
+    most: int = schema.get("maximum", value)
+    return max(least, min(value, most))
+
+
+def _can_warn(tool: Tool) -> bool:
+    return (tool.reply_schema or {}).get("type") != "array"
+
+
 def _left_out(tool: Tool, arguments: Mapping[Any, Any]) -> list[str]:
     unknown = [name for name in arguments if isinstance(name, str) and _schema_of(tool, name) is None]
-    if len(unknown) > MOST or (tool.reply_schema or {}).get("type") == "array":
+    if len(unknown) > MOST or not _can_warn(tool):
         return []
     guesses, known = Guesses(MOST), [*tool.parameters, *tool.accepts]
     return [name for name in unknown if _may_leave_out(tool, name, arguments[name], guesses, known)]
@@ -256,6 +279,8 @@ def in_words(schema: Mapping[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(in_words(choice) for choice in schema["anyOf"]))
     kinds = schema.get("type", "object")
+    if kinds == "string" and schema.get("minLength") == 1 and "maxLength" not in schema:
+        return "a non-empty text"
     words = " or ".join(_KINDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
     return words + "".join(_bounds(schema))
 

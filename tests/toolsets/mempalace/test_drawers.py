@@ -66,8 +66,10 @@ def test_names_and_texts_that_cannot_be_kept_are_refused(refused: Refused, ask: 
     told = refused("mempalace_create_tunnel", source_wing="a", source_room="b/", target_wing=".", target_room="c")
     assert [one["parameter"] for one in told["violations"]] == ["source_room"]
     told = refused("mempalace_search", query=5, limit=500, wnig="x")
-    assert {one["parameter"] for one in told["violations"]} == {"query", "limit", "wnig"}
+    assert {one["parameter"] for one in told["violations"]} == {"query", "wnig"}
     assert (told["results"], type(told["error"]), "success" in told) == ([], str, False)
+    wrong_source = refused("mempalace_delete_by_source", source_file=5)
+    assert wrong_source["error"] == "source_file: expected a non-empty text, got 5"
     assert ask("mempalace_status")["total_drawers"] == 0
 
 
@@ -76,6 +78,12 @@ def test_pages_hold_each_drawer_once(ask: Ask, clock: HandClock) -> None:
     for number in range(4):
         file(ask, f"Drawer {number}.", room="odd" if number % 2 else "even")
         clock.move(minutes=1)
+    widest = ask("mempalace_list_drawers", limit=500, offset="-5")
+    assert (widest["limit"], widest["offset"], widest["count"]) == (100, 0, 4)
+    assert widest["warnings"] == [
+        "limit: 500 is out of range, 100 was taken.",
+        "offset: -5 is out of range, 0 was taken.",
+    ]
     pages = [ask("mempalace_list_drawers", limit=3, offset=offset) for offset in (0, 3, 6)]
     shown = [row["content_preview"] for page in pages for row in page["drawers"]]
     assert shown == [f"Drawer {number}." for number in (3, 2, 1, 0)]
@@ -201,6 +209,9 @@ def test_drawers_of_a_source_are_shown_and_then_erased(ask: Ask, refused: Refuse
     assert (row["drawer_id"], row["metadata"]["status"]) == (id, "removed")
     assert ask("mempalace_delete_by_source", source_file="adr.md", dry_run=False)["deleted_ids"] == [id]
     assert host.bank.get(id, include_removed=True) is None
+    file(ask, "From a broken terminal.", source_file="na\udcefve.md")
+    told = ask("mempalace_delete_by_source", source_file="na\udcefve.md", dry_run=False)
+    assert (told["source_file"], told["deleted"]) == ("nave.md", 1)
 
 
 @requirement("overview.counts", "drawer.list")

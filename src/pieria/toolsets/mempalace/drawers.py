@@ -27,6 +27,7 @@ from pieria.toolsets.mempalace.words import (
     place,
     place_filter,
     preview,
+    source_name,
     stamp,
     type_of,
     types_of,
@@ -56,7 +57,7 @@ def add_drawer(
 ) -> dict[str, Any]:
     bank = call.bank
     where = place(wing, room)
-    filed, is_new = _filed(bank, where, content, added_by, source_file, hall)
+    filed, is_new = _filed(bank, where, content, added_by, source_name(source_file), hall)
     told: dict[str, Any] = {
         "drawer_id": filed.id,
         "wing": filed.wing,
@@ -173,8 +174,8 @@ def _each(ids: list[str], act: Callable[[str], dict[str, Any]]) -> dict[str, Any
 
 def delete_by_source(call: Call, source_file: str, dry_run: bool) -> dict[str, Any]:
     bank = call.bank
-    wanted = source_file.strip()
-    if not wanted:
+    wanted = source_name(source_file)
+    if wanted is None:
         raise InputError("source_file", "a non-empty text", source_file)
     found = every(bank, source=source_of(bank, wanted), include=PUT_AWAY)
     told = {

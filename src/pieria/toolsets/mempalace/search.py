@@ -78,12 +78,11 @@ def search(
     found = bank.recall(query, k=limit, **asked)
     hits = list(found)
     near = [_told(hit, why=why) for hit in hits if not max_distance or _distance(hit) <= max_distance]
-    filters = {
-        "wing": wing, "room": room, "hall": hall, "source_file": source, "since": since, "before": before,
-    }  # fmt: skip
+    always = {"wing": wing or None, "room": room or None, "source_file": source}
+    filters = {"hall": hall, "since": since, "before": before}
     told = {
         "query": query,
-        "filters": {name: value for name, value in filters.items() if value},
+        "filters": {**always, **{name: value for name, value in filters.items() if value}},
         "results": near,
         "count": len(near),
         "confidence": round(found.confidence, DIGITS),

@@ -11,7 +11,7 @@ from pieria.record.days import end_text, start_text
 from pieria.record.fact import Fact, folded, joined_source, source_parts
 from pieria.record.time import is_over, is_to_come
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.words import opened
+from pieria.toolsets.mempalace.words import opened, source_name
 
 DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
 CANDIDATES = 5
@@ -79,7 +79,7 @@ def kg_add(
         valid_from=valid_from or None,
         valid_until=valid_to or None,
         supersede=supersede,
-        source=joined_source(source_file, source_closet),
+        source=joined_source(source_name(source_file), source_closet),
         memory=drawer_id,
     )
     told = {

@@ -184,6 +184,11 @@ def preview(text: str, length: int = PREVIEW) -> str:
     return (cut.rsplit(None, 1)[0] if any(map(str.isspace, cut)) else cut) + "..."
 
 
+def source_name(given: str | None) -> str | None:
+    """Return the source as it is kept: without the halves of characters that broken terminals send. None if blank."""
+    return (given or "").encode("utf-8", "ignore").decode().strip() or None
+
+
 def basename(source: str | None) -> str | None:
     """Return a source's file name: its folders are private."""
     return source and (PurePath(source.replace("\\", "/")).name or source)
