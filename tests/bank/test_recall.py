@@ -276,6 +276,17 @@ def test_what_repeats_a_turn_comes_after_all_others(bank: Bank) -> None:
     assert set(found.plan["behind_sources"]) <= {note.id, summary.id}
 
 
+def test_rules_do_not_move_up_where_repetitions_move_back(bank: Bank) -> None:
+    turns = [bank.remember(f"A letter about herons{' and mills' * n}.", kind="turn") for n in range(6)]
+    for turn in turns[:4]:
+        note = bank.remember(f"{turn.text} For the herons.", kind="observation")
+        bank.link(note.id, turn.id, "provenance")
+    rule = bank.remember("Never use abbreviations.")
+    found = bank.recall("Write a letter about herons and mills for me.", weights={"rule": 0.01})
+    assert found.plan["kept_for_rules"] == [rule.id] and len(found.plan["behind_sources"]) > 2
+    assert ids(found).index(rule.id) == 7
+
+
 def test_derived_memories_of_the_bank_and_user_stand_behind(bank: Bank) -> None:
     source = bank.remember("A crane, and once a heron.", kind="drawer")
     other = bank.remember("Snow lies on the mill.", kind="drawer")

@@ -85,6 +85,24 @@ def test_exit_status_without_words_is_no_error() -> None:
     )
 
 
+def test_fix_names_the_symptom_where_the_last_prompt_does_not() -> None:
+    symptom = "After the pull `pnpm dev` shows a white page, and Invalid hook call in the console."
+    for prompts, asked in (
+        ([symptom, "that looks worse"], f"Asked: “that looks worse”, after “{symptom}”"),
+        (["hm", "that looks worse"], "Asked: “that looks worse”"),
+        (["Translate the menu of the shop into Danish and Swedish.", symptom], f"Asked: “{symptom}”"),
+    ):
+        s = Session()
+        told = [event for said in prompts for event in (s.prompt(said), s.reply("Let me look."))]
+        [*_, fix] = noticed(
+            *told,
+            s.ran("pnpm build", "Error: two copies of React", failed=True),
+            s.ran("rm -rf node_modules"),
+            s.ran("pnpm build", "done", failed=False),
+        )
+        assert fix.new.text.endswith(asked), fix.new.text
+
+
 def test_decisions_of_the_user_are_kept_in_his_words() -> None:
     for said, tags in TOLD["decisions"].items():
         [found] = noticed(Session().prompt(said))

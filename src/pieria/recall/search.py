@@ -79,7 +79,7 @@ def search(
     kept = _within_tokens(taken, memories, question.tokens)
     if len(kept) < len(taken):
         page.walk = _after(start, kept)
-    order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
+    order, moved = _behind_sources(sources, [one.scored for one in kept], memories, _brought(page))
     hits = _hits(page, order, memories, start)
     if walk is None and question.review > 0:
         hits = blended(hits, _take_due(page, order, hits))
@@ -331,10 +331,23 @@ def _within_tokens(taken: list[Taken], memories: Mapping[CandidateKey, Memory], 
     return taken
 
 
+def _brought(page: Page) -> set[CandidateKey]:
+    """Return the rules in places reserved for them: they rank lower by themselves."""
+    if page.gathered is None or page.arranged is None:
+        return set()
+    return {page.gathered.pool.keys[number] for number in page.arranged.forward}
+
+
 def _behind_sources(
-    sources: Sequence[Source], shown: Sequence[Scored], memories: Mapping[CandidateKey, Memory]
+    sources: Sequence[Source],
+    shown: Sequence[Scored],
+    memories: Mapping[CandidateKey, Memory],
+    brought: Set[CandidateKey],
 ) -> tuple[list[Scored], list[str]]:
-    """Return the candidates with derived ones after their sources, and the ids moved back."""
+    """Return the candidates with derived ones after their sources, and the ids moved back.
+
+    Rules that were `brought` to their reserved places stay there.
+    """
     by_place: dict[Place, Scored] = {(one.evidence.key[0], memories[one.evidence.key].id): one for one in shown}
     drawn_from: list[tuple[Place, Place]] = []
     for which, source in enumerate(sources):
@@ -345,22 +358,25 @@ def _behind_sources(
     drawn_from = [pair for pair in drawn_from if by_place[pair[1]].worth >= STANDS_BEHIND * by_place[pair[0]].worth]
     if not drawn_from:
         return list(shown), []
-    after = behind_sources(_repeated_last(before, drawn_from, by_place, memories), drawn_from)
+    fixed = {number: place for number, place in enumerate(before) if by_place[place].evidence.key in brought}
+    last = _repeating(drawn_from, by_place, memories)
+    movable = [place for number, place in enumerate(before) if number not in fixed]
+    after = behind_sources(sorted(movable, key=last.__contains__), drawn_from)
+    for number, place in fixed.items():
+        after.insert(number, place)
     rank = {place: number for number, place in enumerate(before)}
     moved = [place[1] for number, place in enumerate(after) if rank[place] < number]
     return [by_place[place] for place in after], moved
 
 
-def _repeated_last(
-    order: Sequence[Place],
+def _repeating(
     drawn_from: Sequence[tuple[Place, Place]],
     by_place: Mapping[Place, Scored],
     memories: Mapping[CandidateKey, Memory],
-) -> list[Place]:
-    """Return the places with what only repeats a turn or a step on the page after all others."""
+) -> set[Place]:
+    """Return the places of what only repeats a turn or a step on the page: all others come before."""
     said = {source for _, source in drawn_from if memories[by_place[source].evidence.key].kind in EVIDENCE}
-    repeated = {derived for derived, source in drawn_from if source in said}
-    return [*(place for place in order if place not in repeated), *(place for place in order if place in repeated)]
+    return {derived for derived, source in drawn_from if source in said}
 
 
 def _with_falling_scores(hits: Sequence[Hit], most: float) -> list[Hit]:

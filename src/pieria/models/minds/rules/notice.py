@@ -18,8 +18,10 @@ from pieria.models.minds.rules.pieces import bare, sentences_of, told
 from pieria.models.minds.rules.remarked import TELLING, Said, agent_notes, person_notes
 from pieria.record.clip import clipped
 
-QUOTED = 120
+QUOTED = 240
 """Characters of a prompt that are quoted."""
+MATTER = 5
+"""The fewest terms of a prompt that says what the work is about."""
 ANSWERED = 300
 """Characters of a reply that are quoted."""
 PLANNED, STEPS = 600, 8
@@ -45,14 +47,14 @@ def noticed(tasks: Sequence[Task]) -> list[Noticed]:
     """Return the notes in the order of the tasks. The result is deterministic."""
     found: list[Noticed] = []
     known: list[frozenset[str]] = []
-    said = ""
+    said = matter = ""
     for index, task in enumerate(tasks):
         # A mere consent continues the request before it.
         wanted = asking.request(task.asked) or said
-        found += [
-            each for each in _One(task, index, wanted, known).noticed() if each.text.strip() and each.title.strip()
-        ]
-        said = wanted
+        says_enough = len(told(task.asked)) >= MATTER
+        one = _One(task, index, wanted, "" if says_enough else matter, known)
+        found += [each for each in one.noticed() if each.text.strip() and each.title.strip()]
+        said, matter = wanted, task.asked if says_enough else matter
     return found
 
 
@@ -69,15 +71,17 @@ class _Reported:
 
 
 class _One:
-    """One task. `wanted` is its request, or an earlier one if this task only consents.
+    """One task. `wanted` is its request, or an earlier one if this task only consents. `matter` is an earlier prompt
+    that says what the work is about, if this one does not: "that looks worse".
 
     `known` has the terms of the notes so far: what they say is not noted again.
     """
 
-    def __init__(self, task: Task, index: int, wanted: str, known: list[frozenset[str]]) -> None:
+    def __init__(self, task: Task, index: int, wanted: str, matter: str, known: list[frozenset[str]]) -> None:
         self._task = task
         self._index = index
         self._wanted = wanted
+        self._matter = matter
         self._known = known
         deeds = list(enumerate(task.deeds))
         self._edits = [(n, deed) for n, deed in deeds if deed.what == "edited" and not deed.failed]
@@ -458,7 +462,8 @@ class _One:
         asked = self._task.asked if asking.request(self._task.asked) else self._wanted
         terms = told(f"{title} {whole}")
         if asks and asked and not told(asking.request(asked)) <= terms:
-            whole = f"{whole} Asked: “{clipped(asked, QUOTED)}”"
+            before = f", after “{clipped(self._matter, QUOTED)}”" if self._matter else ""
+            whole = f"{whole} Asked: “{clipped(asked, QUOTED)}”{before}"
         self._known.append(terms)
         files = [deed.target for _, deed in self._kept]
         concepts = (*labels, *concepts_of(named, files))
