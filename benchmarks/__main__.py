@@ -142,7 +142,7 @@ def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
 @click.pass_context
 def sleep(ctx: click.Context, /, size: int, as_json: bool) -> None:
     """Time a sleep on notes of three years, an interrupted one and a second one, and the memory they take."""
-    from benchmarks.sleeping import measure
+    from benchmarks.sleep_cost import measure
 
     _told(ctx, measure(size, _say), as_json=as_json)
 

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.servers import bare_database, database, empty_database, server, template
 from tests.template import copy_or_migrate
 

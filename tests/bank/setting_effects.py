@@ -21,11 +21,11 @@ from click.testing import CliRunner
 from tests.bank.embedding_server import server
 from tests.bank.fading_effects import FADES
 from tests.bank.test_llm import asked, findings
-from tests.capture.making import kept_and_dropped
-from tests.contract.making import HandClock
+from tests.capture.payloads import kept_and_dropped
+from tests.contract.store_helpers import HandClock
 from tests.importers.test_claude_mem import store
-from tests.learning.lessontelling import MIGRATED
-from tests.learning.lessontelling import session as lived
+from tests.learning.lesson_events import MIGRATED
+from tests.learning.lesson_events import session as lived
 from tests.models.llm_server import hangs, llm_server
 from tests.models.rerank_server import never, rerank_server
 from tests.models.small_pipeline import small_pipeline

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.bank.test_upkeep import Model, talk
-from tests.contract.making import HandClock
-from tests.learning.working import Session
+from tests.contract.store_helpers import HandClock
+from tests.learning.session_events import Session
 
 import pieria
 from pieria import Bank

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria import Bank, Context

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.bank.recalling import ids
+from tests.bank.recall_pages import ids
 from tests.models.rerank_server import rerank_server
 
 from pieria.bank import Bank

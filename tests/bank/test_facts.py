@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria import Bank
 from pieria.errors import InputError, NotFoundError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.bank.kept import Kept, held
 from tests.bank.test_facts_stated import without_statements
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria import Bank, Memory
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, QuarantinedError

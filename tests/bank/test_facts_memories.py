@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.bank.test_facts import clock, day, timeline
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria import Bank

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.bank.test_facts import clock, objects
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError

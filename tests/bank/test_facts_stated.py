@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept, held
-from tests.bank.test_embedding import INSTALLED
-from tests.contract.making import HandClock
+from tests.bank.test_vectors import INSTALLED
+from tests.contract.store_helpers import HandClock
 
 from pieria.bank import Bank
 from pieria.bank.facts import older_facts

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.waiting import soon
 
 from pieria import Bank, Event, Workspace, telemetry

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.contract.making import START, HandClock
+from tests.contract.store_helpers import START, HandClock
 from tests.waiting import soon
 
 from pieria import Bank, errors

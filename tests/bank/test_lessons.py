@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept, held
-from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, Line, session
-from tests.learning.working import BEGIN
+from tests.learning.lesson_events import MIGRATED, PUT_RIGHT, Line, session
+from tests.learning.session_events import BEGIN
 from tests.models.llm_server import llm_server, status
 
 import pieria

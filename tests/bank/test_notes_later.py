@@ -7,9 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.contract.making import HandClock
-from tests.learning.lessontelling import Line, session
-from tests.learning.working import BEGIN
+from tests.contract.store_helpers import HandClock
+from tests.learning.lesson_events import Line, session
+from tests.learning.session_events import BEGIN
 
 import pieria
 from pieria.bank import Bank

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria import Bank, Place

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import everything
+from tests.contract.store_helpers import everything
 
 import pieria
 from pieria.bank import Bank

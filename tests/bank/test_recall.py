@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.bank.recalling import embedding, fill, ids, numbered, shown, walk
-from tests.contract.making import HandClock
+from tests.bank.recall_pages import embedding, fill, ids, numbered, shown, walk
+from tests.contract.store_helpers import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NewerVersionError

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bank.recalling import NOW, embed, embedding, fill, ids, numbered, session, walk
-from tests.contract.making import HandClock
+from tests.bank.recall_pages import NOW, embed, embedding, fill, ids, numbered, session, walk
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria.bank import Bank

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.background_queue import rested
 from tests.bank.embedding_server import Requests, Slow, letters, server, vector
-from tests.bank.recalling import embedding, fill, ids, numbered, shown, walk
-from tests.bank.resting import rested
+from tests.bank.recall_pages import embedding, fill, ids, numbered, shown, walk
 
 from pieria import telemetry
 from pieria.bank import Bank

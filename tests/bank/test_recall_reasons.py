@@ -5,8 +5,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from tests.bank.recalling import LETTERS, NOW, embed, embedding, fill, ids, numbered, session
-from tests.contract.making import HandClock
+from tests.bank.recall_pages import LETTERS, NOW, embed, embedding, fill, ids, numbered, session
+from tests.contract.store_helpers import HandClock
 
 from pieria.bank import Bank
 from pieria.language.analyser import terms

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.bank.recalling import ids, numbered, shown, walk
-from tests.contract.making import HandClock
+from tests.bank.recall_pages import ids, numbered, shown, walk
+from tests.contract.store_helpers import HandClock
 from tests.models.rerank_server import Answer, RerankServer, never, pairs, rerank_server, says, status
 
 from pieria.bank import Bank

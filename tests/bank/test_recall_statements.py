@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.bank.recalling import embed
+from tests.bank.recall_pages import embed
 
 import pieria
 from pieria.bank import Bank

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.bank.background_queue import rested
 from tests.bank.embedding_server import Requests, server
-from tests.bank.resting import rested
-from tests.bank.test_embedding import embedded, finding, letters
-from tests.bank.test_embedding import opened as open_with
+from tests.bank.test_vectors import embedded, finding, letters
+from tests.bank.test_vectors import opened as open_with
 from tests.waiting import SOON, soon
 
 from pieria import Bank

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
-from tests.bank.recalling import ids, shown, walk
-from tests.contract.making import HandClock
+from tests.bank.recall_pages import ids, shown, walk
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria.bank import Bank

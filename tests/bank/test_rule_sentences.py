@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.bank.embedding_server import vector
-from tests.bank.recalling import embedding
+from tests.bank.recall_pages import embedding
 
 from pieria import Bank, Memory
 from pieria.bank.embedding.texts import MOST_RULES

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import held
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria.bank import Bank

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria import Bank
 from pieria.bank.read.times import fact_times, moments

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.bank.transfer_files import everything
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria import errors

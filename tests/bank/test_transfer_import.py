@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.bank.transfer_files import everything, of, read, sealed
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import ClosedError, InputError, NewerVersionError, PieriaError, TransferError

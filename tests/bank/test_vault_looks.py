@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.bank.kept import held
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria import Bank
 from pieria.store.files import alone

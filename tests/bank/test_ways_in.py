@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.bank.kept import held
 from tests.bank.transfer_files import read, sealed
-from tests.learning.lessontelling import PUT_RIGHT, session
-from tests.learning.working import BEGIN, Session
+from tests.learning.lesson_events import PUT_RIGHT, session
+from tests.learning.session_events import BEGIN, Session
 
 import pieria
 from pieria.bank import Bank

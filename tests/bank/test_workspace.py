@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.background_queue import rested
 from tests.bank.fading_effects import OF_MNEMEX
-from tests.bank.resting import rested
 from tests.bank.setting_effects import EFFECTS
-from tests.bank.test_embedding import letters
+from tests.bank.test_vectors import letters
 from tests.waiting import soon
 
 import pieria

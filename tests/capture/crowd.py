@@ -5,7 +5,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from tests.capture.making import bash, prompt, stop
+from tests.capture.payloads import bash, prompt, stop
 
 import pieria
 from pieria.capture import hook

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.capture import making
-from tests.capture.making import bash, common, events, hooked, lines, prompt, ran, stop, tool
+from tests.capture import payloads
+from tests.capture.payloads import bash, common, events, hooked, lines, prompt, ran, stop, tool
 
 from pieria.capture import hook
 from pieria.toolsets import registry
@@ -54,7 +54,7 @@ def test_claude_code_events_are_spooled_by_the_process(spool: Path, tmp_path: Pa
     for payload in happened.values():
         check_silent(payload, spool)
     assert shown(spool) == list(happened)
-    wanted = {("claude-code", making.SESSION, str(tmp_path))}
+    wanted = {("claude-code", payloads.SESSION, str(tmp_path))}
     assert {(event["host"], event["session"], event["folder"]) for event in events(spool)} == wanted
     assert [line["own"] for line in lines(spool)][1:5] == ["p1", "toolu_00000001", "t2", "p1"]
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (spool, spool.parent, spool / hook.LIVE)]
@@ -63,7 +63,7 @@ def test_claude_code_events_are_spooled_by_the_process(spool: Path, tmp_path: Pa
 
 def test_codex_events_are_spooled_but_no_sub_agents_prompts(spool: Path, tmp_path: Path) -> None:
     def told(name: str, **more: Any) -> None:
-        hooked(making.codex(name, tmp_path, **more), spool, "codex")
+        hooked(payloads.codex(name, tmp_path, **more), spool, "codex")
 
     told("UserPromptSubmit", prompt="Rename x.")
     for name, answer in (
@@ -190,7 +190,7 @@ def test_private_text_and_secrets_never_reach_the_disk(spool: Path, tmp_path: Pa
         hooked(bash(tmp_path, f"echo '{text}'", "y" * 5_000 + text + "y" * 5_000), spool)
         hooked(tool(tmp_path, "Edit", {"edits": [{"new": text}], text: "as a key"}, [{"text": text}]), spool)
     assert len(lines(spool)) == 12
-    assert b"HIDDEN" not in making.on_disk(tmp_path) and secret.encode() not in making.on_disk(tmp_path)
+    assert b"HIDDEN" not in payloads.on_disk(tmp_path) and secret.encode() not in payloads.on_disk(tmp_path)
     event = only(tool(tmp_path, "mcp__db__connect", {"login": {"password": "tr0ub4dor&3"}}, "ok"), spool)
     assert event["input"] == {"login": {"password": "[secret: password]"}}
 
@@ -237,7 +237,7 @@ def test_unreadable_payload_is_one_line_in_the_log(spool: Path, tmp_path: Path) 
     logged = (spool / hook.LOG).read_text()
     assert [line.split()[1] for line in logged.splitlines()] == ["claude-code:"] * len(unread)
     assert lines(spool) == [] and len(logged) < 2_000
-    assert b"secret plan" not in making.on_disk(tmp_path)
+    assert b"secret plan" not in payloads.on_disk(tmp_path)
 
 
 def test_spool_that_cannot_be_written_stops_nobody(spool: Path, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_host_that_keeps_the_pipe_open_is_not_waited_for(spool: Path, tmp_path: 
     """The first part of the payload ends like a whole object."""
     written = json.dumps(tool(tmp_path, "Write", {"content": {"a": {}}}, "x" * 300_000)).encode()
     cut = written.index(b'{"a": {}}') + len(b'{"a": {}}')
-    with making.started(spool) as process:
+    with payloads.started(spool) as process:
         assert process.stdin is not None
         for part in (written[:cut], written[cut:]):
             process.stdin.write(part)
@@ -293,7 +293,7 @@ def test_no_text_keeps_the_hook_busy_for_long(spool: Path, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_hook_that_takes_too_long_gives_up(spool: Path) -> None:
     """A host that always has one more byte to send."""
-    with making.started(spool) as process:
+    with payloads.started(spool) as process:
         assert process.stdin is not None
         over = threading.Event()
         while process.poll() is None:
@@ -307,10 +307,10 @@ def test_hook_that_takes_too_long_gives_up(spool: Path) -> None:
 
 def inside(spool: Path, before: str, payload: Any, after: str = "pass") -> list[str]:
     """Run code before and after the hook in its process. Return what the code prints, word by word."""
-    code = f"import os, resource, sys; sys.path.append({str(making.HOOK.parent)!r}); import hook; {before}; "
+    code = f"import os, resource, sys; sys.path.append({str(payloads.HOOK.parent)!r}); import hook; {before}; "
     code += f"hook.run(['claude-code', {str(spool)!r}]); {after}"
     given, line = json.dumps(payload).encode(), [sys.executable, "-ISB", "-c", code]
-    done = subprocess.run(line, input=given, capture_output=True, check=True, env=making.host_environment())
+    done = subprocess.run(line, input=given, capture_output=True, check=True, env=payloads.host_environment())
     return done.stdout.decode().split()
 
 
@@ -418,7 +418,7 @@ def test_only_a_shells_patch_that_fits_the_files_is_an_edit(spool: Path, tmp_pat
 
     def before(command: str, name: str = "Bash") -> None:
         more = {"tool_name": name, "tool_input": {"command": command}, "tool_use_id": command}
-        hooked(making.codex("PreToolUse", tmp_path, **more), spool, "codex")
+        hooked(payloads.codex("PreToolUse", tmp_path, **more), spool, "codex")
 
     def patch(*changes: str) -> str:
         return "\n".join(["apply_patch <<'EOF'", "*** Begin Patch", *changes, "*** End Patch", "EOF"])

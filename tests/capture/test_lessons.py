@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.capture.making import a_project, bash, common, drained, hooked, prompt, stop, tool
+from tests.capture.payloads import a_project, bash, common, drained, hooked, prompt, stop, tool
 
 import pieria
 

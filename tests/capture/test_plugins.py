@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from tests.capture.making import events, host_environment, prompt
+from tests.capture.payloads import events, host_environment, prompt
 
 import pieria
 from pieria.capture import plugin_hook

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.capture.making import drained, ran
+from tests.capture.payloads import drained, ran
 
 import pieria
 from pieria.bank import Bank

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.capture.making import on_disk
+from tests.capture.payloads import on_disk
 from tests.cli.conftest import Answer, Ask, Run
 from tests.doors.http.conftest import started
 

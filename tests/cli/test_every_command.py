@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Ask
 from tests.cli.reference import leaves
-from tests.learning.lessontelling import MIGRATED
-from tests.learning.lessontelling import session as lived
+from tests.learning.lesson_events import MIGRATED
+from tests.learning.lesson_events import session as lived
 from tests.trust import trusted_project
 
 import pieria

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.capture.making import common, said, spooled
+from tests.capture.payloads import common, said, spooled
 from tests.cli.conftest import Answer, Ask, Started
 from tests.trust import trust_folder
 

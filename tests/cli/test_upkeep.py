@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.cli.conftest import Ask
-from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
+from tests.learning.lesson_events import MIGRATED, PUT_RIGHT, session
 
 import pieria
 from pieria import Bank

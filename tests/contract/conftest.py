@@ -7,7 +7,7 @@ from typing import Protocol
 import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.postgres.ahead import OF_TOMORROW, further, take
 from tests.servers import made_database
 

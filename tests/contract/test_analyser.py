@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 import pytest
-from tests.contract.asking import read
 from tests.contract.conftest import Opens
-from tests.contract.making import ALL, apply, everything, memory
+from tests.contract.single_calls import read
+from tests.contract.store_helpers import ALL, apply, everything, memory
 
 from pieria.errors import BusyError, NewerVersionError
 from pieria.record.changeset import Content

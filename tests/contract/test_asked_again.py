@@ -1,9 +1,9 @@
 """The same filter, asked repeatedly while the bank changes: a store's caches must not hide a row."""
 
 import pytest
-from tests.contract.asking import open_state, read
 from tests.contract.conftest import Opens
-from tests.contract.making import ALL, NOW, HandClock, apply, memory, standing, tie
+from tests.contract.single_calls import open_state, read
+from tests.contract.store_helpers import ALL, NOW, HandClock, apply, memory, standing, tie
 from tests.contract.test_vectors import begin, drawn, enter, near, passage, put, rows_near, unit, window, with_vector
 
 from pieria.errors import ConflictError

@@ -4,8 +4,8 @@ import itertools
 from typing import Any
 
 import pytest
-from tests.contract.asking import noted, read
-from tests.contract.making import ALL, DAY, NOW, HandClock, apply, memory, next_version, standing, tie, triple
+from tests.contract.single_calls import noted, read
+from tests.contract.store_helpers import ALL, DAY, NOW, HandClock, apply, memory, next_version, standing, tie, triple
 
 from pieria.record.filter import ANY_TIME, Filter, Shared, Viewer
 from pieria.record.usage import UNUSED, Use

@@ -3,8 +3,8 @@
 from random import Random
 from typing import Any
 
-from tests.contract.asking import read
-from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, tie, triple
+from tests.contract.single_calls import read
+from tests.contract.store_helpers import ALL, DAY, NOW, apply, memory, standing, tie, triple
 
 from pieria.record.check import NAME_LIMIT
 from pieria.record.fact import Fact, FactQuery

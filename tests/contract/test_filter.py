@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
-from tests.contract.asking import ids_of, select
-from tests.contract.making import ALL, DAY, HOUR, NOW, HandClock, apply, memory, standing
+from tests.contract.single_calls import ids_of, select
+from tests.contract.store_helpers import ALL, DAY, HOUR, NOW, HandClock, apply, memory, standing
 from tests.contract.test_vectors import enter, unit, with_vector
 
 from pieria.record.changeset import FOREVER, Applied, Write

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.asking import read, write
 from tests.contract.conftest import Opens
-from tests.contract.making import HOUR, NOW, HandClock, apply, everything, memory
+from tests.contract.single_calls import read, write
+from tests.contract.store_helpers import HOUR, NOW, HandClock, apply, everything, memory
 from tests.contract.test_vectors import well
 
 from pieria.errors import ConflictError, NotFoundError

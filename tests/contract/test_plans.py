@@ -6,8 +6,8 @@ No answer may depend on the plan that a server chooses.
 import re
 from collections.abc import Callable
 
-from tests.contract.asking import noted, read
-from tests.contract.making import ALL, apply, memory, tie, triple
+from tests.contract.single_calls import noted, read
+from tests.contract.store_helpers import ALL, apply, memory, tie, triple
 
 from pieria.record.fact import FactQuery
 from pieria.record.filter import ANY_TIME

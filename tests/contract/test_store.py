@@ -5,10 +5,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from tests.contract.asking import read, write
 from tests.contract.conftest import Opens, sqlite_sealed
-from tests.contract.making import ALL, HandClock, apply, everything, memory, next_version, tie
-from tests.contract.test_copying import lived_in
+from tests.contract.single_calls import read, write
+from tests.contract.store_helpers import ALL, HandClock, apply, everything, memory, next_version, tie
+from tests.contract.test_copy import lived_in
 from tests.contract.test_vectors import well
 
 from pieria.errors import BusyError, ClosedError, ConflictError, NotFoundError

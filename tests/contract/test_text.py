@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.contract.asking import ids_of, open_state, read, select
-from tests.contract.making import ALL, apply, memory, next_version, standing
+from tests.contract.single_calls import ids_of, open_state, read, select
+from tests.contract.store_helpers import ALL, apply, memory, next_version, standing
 from tests.contract.test_vectors import well
 
 from pieria.errors import LimitError

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.contract.asking import read, write
 from tests.contract.conftest import Opens, on_one_of_each
-from tests.contract.making import ALL, DAY, HOUR, NOW, apply, memory, next_version, standing, state_of
+from tests.contract.single_calls import read, write
+from tests.contract.store_helpers import ALL, DAY, HOUR, NOW, apply, memory, next_version, standing, state_of
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import NewVector, Write

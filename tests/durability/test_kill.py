@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.capture.crowd import HIDDEN, SECRET, drain_until_killed, everything, said, speak, trimmed
-from tests.capture.making import drained
-from tests.contract.making import ALL, apply
+from tests.capture.payloads import drained
+from tests.contract.store_helpers import ALL, apply
 from tests.durability.processes import killed, ready_to_go, started_together, working
 from tests.durability.test_vectors import filled, well, windows, written_vectors
 from tests.durability.verbs import Mix, Thing, observed

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import ALL, apply, memory, state_of
+from tests.contract.store_helpers import ALL, apply, memory, state_of
 from tests.durability.test_damage import edit
 
 import pieria

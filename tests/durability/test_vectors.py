@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.contract.making import ALL, HOUR, NOW, apply, memory
+from tests.contract.store_helpers import ALL, HOUR, NOW, apply, memory
 from tests.durability.processes import working
 from tests.durability.test_damage import edit
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.bank.kept import held
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import TransferError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import TransferError

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.learning.living import Embedding, Told
+from tests.learning.trajectories import Embedding, Told
 
 from pieria import EmbeddingResponse
 from pieria.graph import Edge, InMemoryBackend, Node, NodeMetadata, Procedural, Semantic, Tag

@@ -18,7 +18,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from tests.learning.working import Session
+from tests.learning.session_events import Session
 
 from pieria.record.event import AgentEvent
 

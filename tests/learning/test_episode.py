@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.learning.living import Embedding, telemetry_heard
+from tests.learning.trajectories import Embedding, telemetry_heard
 from tests.models.scripted import Scripted
 
 from pieria import Config

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.graph.histories import histories
-from tests.learning.living import config, telemetry_heard
+from tests.learning.trajectories import config, telemetry_heard
 
 from benchmarks.learning.answerable import settings as settings_of
 from pieria import Bank, Config, Workspace, telemetry

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.learning.living import Embedding, Told, of, tied, trajectory
+from tests.learning.trajectories import Embedding, Told, of, tied, trajectory
 
 from pieria.errors import AdapterError
 from pieria.learning import Episode

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, Line, lessons, session, tallied, texts
+from tests.learning.lesson_events import MIGRATED, PUT_RIGHT, Line, lessons, session, tallied, texts
 from tests.models.scripted import Scripted
 
 from pieria.errors import AdapterError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.learning.asked import NOW, Space, ago, asked, axis, clock, fact, graph, ids, procedure, tag
-from tests.learning.living import Told, config
+from tests.learning.trajectories import Told, config
 
 from pieria import ExtractionProfile
 from pieria.errors import AdapterError, InputError, PromptError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from tests.learning.working import Session, noticed
+from tests.learning.session_events import Session, noticed
 
 from pieria.learning.distilling.observations import Observation
 

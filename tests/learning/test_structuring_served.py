@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.learning.living import GOAL, letters, named, of, tied, trajectory
+from tests.learning.trajectories import GOAL, letters, named, of, tied, trajectory
 from tests.models.llm_server import Exchange, LLMServer, Reply, cut, llm_server, says, status
 
 from pieria import Config

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.planted.planting import CHANNELS, Planting, most, plain, rules_of
+from tests.planted.ways import CHANNELS, Planting, most, plain, rules_of
 
 from pieria.record.trust import GIVEN
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.servers import Server, own_server
 
 from pieria.store.postgres import PostgresStore

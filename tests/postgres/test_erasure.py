@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.contract.making import HandClock, apply, memory
+from tests.contract.store_helpers import HandClock, apply, memory
 from tests.contract.test_vectors import drawn, enter, with_vector
 from tests.postgres.conftest import Admin, Opened, as_user, made_user
 from tests.postgres.test_vector_index import index_of

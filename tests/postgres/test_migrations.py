@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from tests.contract.making import ALL, apply, memory, next_version, tie, triple
+from tests.contract.store_helpers import ALL, apply, memory, next_version, tie, triple
 from tests.postgres.ahead import OF_TOMORROW, further, take
 from tests.postgres.conftest import Admin, Opened
 from tests.waiting import soon

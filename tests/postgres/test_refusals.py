@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from tests.contract.making import ALL, apply, memory
+from tests.contract.store_helpers import ALL, apply, memory
 from tests.postgres.conftest import CUT, PASSWORD, Admin, Opened, as_user, made_user
 from tests.servers import Server
 

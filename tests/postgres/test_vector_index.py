@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import psycopg
 import pytest
-from tests.contract.making import ALL, HandClock, apply, memory
+from tests.contract.store_helpers import ALL, HandClock, apply, memory
 from tests.contract.test_vectors import Vector, brute, enter, near, well, with_vector
 
 from pieria.store.postgres import PostgresStore

@@ -14,7 +14,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria.errors import InputError, NotFoundError

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 import pieria
 from pieria.errors import InputError, NotFoundError

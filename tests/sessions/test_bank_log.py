@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria import Bank
 from pieria.bank.sessions.log import BankLog

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Died, DyingLog, Life, in_state, refusal, start
+from tests.sessions.scripted_sessions import DOWN, FLUSH, TIMEOUT, Died, DyingLog, Life, in_state, refusal, start
 
 from pieria.errors import SessionError
 from pieria.sessions import Session, SessionState

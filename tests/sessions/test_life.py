@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.sessions.living import DOWN, TOPICS, Life
+from tests.sessions.scripted_sessions import DOWN, TOPICS, Life
 from tests.sessions.test_table import ARGUMENTS, STATES, WAITED
 
 from pieria.errors import NotFoundError, PieriaError, SessionError

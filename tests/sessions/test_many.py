@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 from tests.durability.processes import working
-from tests.sessions.living import TOPICS, embedded
+from tests.sessions.scripted_sessions import TOPICS, embedded
 
 from pieria import Config, Event, LLMResponse, Session, SessionState, Workspace
 from pieria.errors import AdapterError, PieriaError

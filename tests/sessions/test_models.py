@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.models.llm_server import LLMServer, Request, Said, hangs, refuses, running, says, status
-from tests.sessions.living import FLUSH, Life
+from tests.sessions.scripted_sessions import FLUSH, Life
 
 from pieria.errors import PipelineError
 from pieria.graph import Edge

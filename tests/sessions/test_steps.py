@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Life, TellingMind, bake, raising, reason, refusal, start
+from tests.sessions.scripted_sessions import DOWN, Life, TellingMind, bake, raising, reason, refusal, start
 
 from pieria.errors import AdapterError, PromptError
 from pieria.learning.models import embedder_of

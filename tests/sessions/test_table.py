@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, Life, in_state, raising, reason, refusal, start
+from tests.sessions.scripted_sessions import DOWN, Life, in_state, raising, reason, refusal, start
 
 from pieria.errors import AdapterError, InputError, NotFoundError, SessionError
 from pieria.sessions import Session, SessionState

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sessions.living import Life, bake, start
+from tests.sessions.scripted_sessions import Life, bake, start
 
 from pieria.errors import ClosedError, SessionError
 from pieria.graph import Changeset, InMemoryBackend, Tag

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.sessions.living import DOWN, FLUSH, TIMEOUT, Life, bake, in_state, reason, refusal, start
+from tests.sessions.scripted_sessions import DOWN, FLUSH, TIMEOUT, Life, bake, in_state, reason, refusal, start
 
 from pieria.errors import NotFoundError
 from pieria.sessions import SessionState

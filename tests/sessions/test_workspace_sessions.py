@@ -7,8 +7,8 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
-from tests.learning.living import telemetry_heard
+from tests.contract.store_helpers import HandClock
+from tests.learning.trajectories import telemetry_heard
 from tests.models.scripted import Call, Replied, Scripted
 
 import pieria

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.toolsets.outcome import misfits
 from tests.toolsets.requirements import requirement
 

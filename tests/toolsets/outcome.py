@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 
 from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
 from pieria.workspace import Workspace

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.toolsets.making import tool, toolset
+from tests.toolsets.made_toolsets import tool, toolset
 
 from pieria.errors import InputError, NotFoundError
 from pieria.toolsets import Access, Registry, Toolset, registry

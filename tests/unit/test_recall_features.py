@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit import recall_making as making
-from tests.unit.recall_making import ASKED, DAY, OVERTURNED, Held, column, columns_of, held, micros, of_use, one
+from tests.unit import recall_candidates as making
+from tests.unit.recall_candidates import ASKED, DAY, OVERTURNED, Held, column, columns_of, held, micros, of_use, one
 
 from pieria.recall.features import LOOKED_BACK
 from pieria.recall.query import Span, Stated

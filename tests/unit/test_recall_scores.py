@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit import recall_making as making
-from tests.unit.recall_making import ASKED, Evidence, Held, arranged, made, one, pool_of, spread
+from tests.unit import recall_candidates as making
+from tests.unit.recall_candidates import ASKED, Evidence, Held, arranged, made, one, pool_of, spread
 
 from pieria.errors import InputError
 from pieria.language.expected import expected

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from tests.doors.http.conftest import READS, Served
-from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
+from tests.learning.lesson_events import MIGRATED, PUT_RIGHT, session
 
 import pieria
 from pieria.record.clip import estimated_tokens

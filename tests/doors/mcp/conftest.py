@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 ROOT = Path(__file__).parents[3]
 PATIENCE = 30.0
 PIERIA = ("-m", "pieria", "mcp")
-ODD = ("-m", "tests.doors.mcp.odd.serving")
+ODD = ("-m", "tests.doors.mcp.odd.server")
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 ERAS = ("legacy", "auto")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import HOSTILE, facing, form_of, seal_in, sign_in
-from tests.learning.lessontelling import PUT_RIGHT, session
+from tests.learning.lesson_events import PUT_RIGHT, session
 
 import pieria
 

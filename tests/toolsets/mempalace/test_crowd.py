@@ -12,7 +12,7 @@ from pieria.toolsets import Banks, Host, Paths, called, registry
 from pieria.workspace import Workspace
 
 EACH = 40
-FILING = Path(__file__).with_name("filing.py")
+FILING = Path(__file__).with_name("filer.py")
 
 
 def begun(data: Path, who: str, number: int) -> subprocess.Popen[str]:

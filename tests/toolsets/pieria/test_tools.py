@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.contract.making import HandClock
+from tests.contract.store_helpers import HandClock
 from tests.toolsets.conftest import Ask, Refused, answered
 from tests.toolsets.requirements import requirement
 
