@@ -72,10 +72,8 @@ class _Reported:
 
 class _One:
     """One task. `wanted` is its request, or an earlier one if this task only consents. `matter` is an earlier prompt
-    that says what the work is about, if this one does not: "that looks worse".
-
-    `known` has the terms of the notes so far: what they say is not noted again.
-    """
+    that says what the work is about, if this one does not: "that looks worse". What notes with the terms `known` say is
+    not noted again."""
 
     def __init__(self, task: Task, index: int, wanted: str, matter: str, known: list[frozenset[str]]) -> None:
         self._task = task
