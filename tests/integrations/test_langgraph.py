@@ -1,13 +1,16 @@
 """LangGraph's store over a bank: items, search, filters, namespaces, and time to live."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from langgraph.store.base import PutOp
 from tests.contract.store_helpers import HandClock
 
 import pieria
-from pieria.integrations.langgraph import PieriaStore
+from pieria.errors import ConflictError
+from pieria.integrations.langgraph import TRIES, PieriaStore
 
 ALICE, BOB = ("users", "alice"), ("users", "bob")
 
@@ -37,6 +40,37 @@ def test_items_are_put_got_changed_and_deleted(store: PieriaStore, clock: HandCl
     store.put(ALICE, "tea", {"text": "Likes tea again."})
     again = store.get(ALICE, "tea")
     assert again is not None and again.created_at > begun.created_at
+
+
+def test_last_of_many_writers_of_a_key_wins(store: PieriaStore) -> None:
+    def write(number: int) -> None:
+        if number % 3:
+            store.put(ALICE, "tea", {"n": number})
+        else:
+            store.delete(ALICE, "tea")
+
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(write, number) for number in range(48)]:
+            done.result()
+    store.put(ALICE, "tea", {"n": 99})
+    assert [item.value for item in store.search(ALICE, query="")] == [{"n": 99}]
+
+
+def test_writers_in_other_processes_are_waited_for(store: PieriaStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, others = store._write, [False, False, True]
+
+    def overtaken(id: str, op: PutOp) -> None:
+        """As if another process writes the key between the look and the write."""
+        if not others.pop(0):
+            raise ConflictError("the id is taken", (id,))
+        write(id, op)
+
+    monkeypatch.setattr(store, "_write", overtaken)
+    store.put(ALICE, "tea", {"n": 1})
+    assert keys(store.search(ALICE)) == ["tea"]
+    others[:] = [False] * TRIES
+    with pytest.raises(ConflictError):
+        store.put(ALICE, "tea", {"n": 2})
 
 
 def test_search_keeps_to_its_namespace(store: PieriaStore) -> None:

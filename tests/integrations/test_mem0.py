@@ -124,6 +124,9 @@ def test_what_cannot_be_done_is_refused(memory: Memory) -> None:
         (memory.add, {"messages": "x", "user_id": "a", "memory_type": "core"}),
         (memory.add, {"messages": "x", "user_id": "a", "expiration_date": "soon"}),
         (memory.search, {"query": "x"}),
+        (memory.search, {"query": "x", "user_id": "alice"}),
+        (memory.search, {"query": "x", "filters": alice, "limit": 5}),
+        (memory.get_all, {"user_id": "alice"}),
         (memory.search, {"query": " ", "filters": alice}),
         (memory.search, {"query": "x", "filters": alice, "rerank": True}),
         (memory.search, {"query": "x", "filters": alice, "show_expired": True}),
@@ -139,6 +142,10 @@ def test_what_cannot_be_done_is_refused(memory: Memory) -> None:
         with pytest.raises(ValueError, match=r"\w"):
             verb(**arguments)
     assert memory.bank.count() == 0
+    with pytest.raises(ValueError, match=r"user_id: put it into filters, such as filters=\{'user_id': 'alice'\}"):
+        memory.get_all(user_id="alice")
+    with pytest.raises(TypeError, match="tpo_k"):
+        memory.search("x", filters=alice, tpo_k=5)
 
 
 def test_configuration_of_mem0_is_taken_with_a_warning(bank: pieria.Bank) -> None:

@@ -137,6 +137,17 @@ def test_sessions_of_one_id_number_their_items_apart(bank: pieria.Bank) -> None:
     assert sorted(memory.sequence or 0 for memory in bank.list(session="s1")) == list(range(1, 25))
 
 
+def test_items_with_odd_characters_come_back_unchanged(bank: pieria.Bank) -> None:
+    items: list[Any] = [
+        {"type": "function_call_output", "call_id": "c1", "output": "ELF\0\0binary"},
+        {"role": "user", "content": "half \ud800 of a pair"},
+    ]
+    session = PieriaSession("s1", bank)
+    asyncio.run(session.add_items(items))
+    assert asyncio.run(session.get_items()) == items
+    assert {memory.text for memory in bank.list(session="s1")} == {"ELF��binary", "half ��� of a pair"}
+
+
 def test_items_are_kept_all_or_none(bank: pieria.Bank) -> None:
     wrong: list[Any] = [{"role": "user", "content": "kept?"}, {"role": "user", "content": object()}]
     with pytest.raises(TypeError):

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, models
 from pydantic_ai.capabilities import ProcessHistory
-from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from pieria.integrations.pydantic_ai import MemoryToolset, memory_processor
@@ -57,6 +64,20 @@ def test_processor_tells_what_the_bank_knows(toolbox: Toolbox) -> None:
     asyncio.run(agent.run("When are the JWT keys rotated?"))
     [told] = [part for part in script.seen[0][-1].parts if isinstance(part, SystemPromptPart)]
     assert "rotated daily" in told.content
+
+
+def test_history_holds_one_block_and_nothing_forgotten(toolbox: Toolbox) -> None:
+    key = toolbox.bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.")
+    script = Scripted(*[TextPart("At noon.")] * 4)
+    agent = Agent(FunctionModel(script), capabilities=[ProcessHistory(memory_processor(toolbox))])
+    told: list[ModelMessage] = []
+    for _ in range(3):
+        said = asyncio.run(agent.run("When are the JWT keys rotated?", message_history=told))
+        told = ModelMessagesTypeAdapter.validate_json(said.all_messages_json())
+        assert str(script.seen[-1]).count("rotated daily") == 1
+    toolbox.bank.purge(key.id)
+    asyncio.run(agent.run("When are the JWT keys rotated?", message_history=told))
+    assert "rotated daily" not in str(script.seen[-1])
 
 
 def test_processor_leaves_history_alone_without_memories(toolbox: Toolbox) -> None:

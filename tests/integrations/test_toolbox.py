@@ -16,10 +16,11 @@ def test_tools_are_listed_and_called_as_models_do(tmp_path: Path) -> None:
         assert "release branch" not in toolbox.call("recall", {"query": "deploy"})
         toolbox.call("remember", '{"text": "We deploy from the release branch."}')
         assert "release branch" in toolbox.call("recall", {"query": "deploy"})
-        assert toolbox.reply("remember", {}).is_error
-        for name, arguments in (("erase", {}), ("recall", "{")):
-            with pytest.raises(InputError):
-                toolbox.call(name, arguments)
+        assert toolbox.reply("remember", {}).is_error and toolbox.reply("recall", "{").is_error
+        assert "an object of the tool's parameters" in toolbox.call("recall", '{"query": ')
+        assert "one of remember, recall" in toolbox.call("erase", {})
+        with pytest.raises(InputError):
+            toolbox.reply("erase", {})
 
 
 def test_read_only_toolbox_offers_no_tool_that_writes(tmp_path: Path) -> None:
@@ -35,6 +36,22 @@ def test_texts_surround_a_model_call(tmp_path: Path) -> None:
         assert "release branch" in told and len(toolbox.system()) > len(GUIDE)
         turns = {memory.author: memory for memory in toolbox.bank.list(kinds="turn")}
         assert set(turns) == {"Maya", "assistant"}
+
+
+def test_nothing_surrounds_what_the_bank_does_not_know(tmp_path: Path) -> None:
+    with Toolbox("home", data=str(tmp_path)) as toolbox:
+        for text in ("I live in Oslo.", "The alarm code is 4471.", "Maya has piano lessons on Mondays."):
+            toolbox.bank.remember(text)
+        assert [toolbox.before(said) for said in ("What is the capital of Peru?", "thanks!", "", " ")] == [""] * 4
+        assert "4471" in toolbox.before("What is the code of the alarm?")
+
+
+def test_blank_messages_and_replies_are_not_kept(tmp_path: Path) -> None:
+    with Toolbox("home", data=str(tmp_path)) as toolbox:
+        toolbox.after("Turn on the light.", None)
+        toolbox.after(" ", "It is on.")
+        toolbox.after("", "")
+        assert {memory.text for memory in toolbox.bank.list()} == {"Turn on the light.", "It is on."}
 
 
 def test_only_a_persons_words_become_rules(tmp_path: Path) -> None:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 START, PROMPT = "start", "prompt"
 TOKENS = {START: 2_000, PROMPT: 800}
-UNSURE = 0.3
-"""Below this confidence, a prompt gets context only if files go with it."""
 ASKING = 1_500
 """Milliseconds that recall may take for a prompt."""
 ASKED = 8_000
@@ -139,8 +137,7 @@ def _asked(bank: Bank, session: str | None, prompt: object, given: dict[str, Any
     if not asked.strip() or (is_consent(asked) and not given["files"]):
         return None
     told = bank.context(asked[:ASKED], session=session, deadline_ms=ASKING, **given)
-    sure = told.confidence is not None and told.confidence >= UNSURE
-    return told if sure or given["files"] else None
+    return told if told.is_worth_telling or given["files"] else None
 
 
 def _texts(value: object) -> list[str]:

@@ -10,9 +10,10 @@ from itertools import islice
 from typing import Any, Self
 
 from pieria.bank import Bank
-from pieria.errors import UnavailableError
+from pieria.errors import ConflictError, UnavailableError
 from pieria.record.ids import derived_id
 from pieria.record.memory import Memory
+from pieria.runtime.key_locks import turns
 from pieria.workspace import open as open_bank
 
 try:
@@ -39,6 +40,8 @@ except ImportError as problem:
 SOURCE = "langgraph:"
 PAGE = 100
 WHOLE = "$"
+TRIES = 10
+"""How often a write is tried while other processes write the same key."""
 Namespace = tuple[str, ...]
 Compare = Callable[[Any, Any], bool]
 
@@ -105,7 +108,17 @@ class PieriaStore(BaseStore):
         return Item(**_fields(found))
 
     def _put(self, op: PutOp) -> None:
+        """Write the item. The last of several writers of one key wins, also among processes."""
         id = _id(op.namespace, op.key)
+        with turns.of("langgraph", id):
+            for attempt in range(TRIES):
+                try:
+                    return self._write(id, op)
+                except ConflictError:
+                    if attempt == TRIES - 1:
+                        raise
+
+    def _write(self, id: str, op: PutOp) -> None:
         old = self.bank.get(id, include_removed=True)
         if op.value is None:
             if old is not None and not old.removed:
@@ -139,7 +152,7 @@ class PieriaStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = {_level(number): label for number, label in enumerate(op.namespace_prefix)}
-        found = self._listed(wanted) if op.query is None else self._recalled(op.query, wanted)
+        found = self._listed(wanted) if not op.query else self._recalled(op.query, wanted)
         passing = ((memory, score) for memory, score in found if _is_ours(memory) and _passes(memory, op.filter or {}))
         page = list(islice(passing, op.offset, op.offset + op.limit))
         if op.refresh_ttl:

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from pieria.bank import Bank
 from pieria.errors import UnavailableError
-from pieria.integrations.toolbox import PROMPT_TOKENS
+from pieria.integrations.toolbox import PROMPT_TOKENS, told_about
+from pieria.record.event import storable
 from pieria.record.trust import AGENT, OUTSIDE
 
 try:
@@ -67,8 +68,8 @@ class PieriaMemoryBlock(BaseMemoryBlock[str]):
         return await asyncio.to_thread(self._shorter, content, tokens_to_truncate)
 
     def _answer(self, question: str, budget_tokens: int) -> _Answer:
-        found = self.bank.context(question, budget_tokens=budget_tokens)
-        return _Answer(found.text if found.items else "", question, found.tokens)
+        text, tokens = told_about(self.bank, question, budget_tokens)
+        return _Answer(text, question, tokens)
 
     def _shorter(self, answer: _Answer, fewer: int) -> str | None:
         count = get_tokenizer()
@@ -96,4 +97,4 @@ class PieriaMemoryBlock(BaseMemoryBlock[str]):
 
 
 def _text(message: ChatMessage) -> str:
-    return (message.content or "").strip()
+    return storable(message.content or "").strip()

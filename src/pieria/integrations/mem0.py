@@ -95,9 +95,10 @@ class Memory:
         return None if found is None else _item(found)
 
     def get_all(
-        self, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, show_expired: bool = False
+        self, /, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, show_expired: bool = False, **old: object
     ) -> dict[str, Any]:
         """Return up to `top_k` memories that pass the filters, newest first."""
+        _refuse_old(old)
         wanted, owners = self._asked(filters, top_k)
         include = ("invalid",) if show_expired else ()
 
@@ -114,6 +115,7 @@ class Memory:
 
     def search(
         self,
+        /,
         query: str,
         *,
         top_k: int = 20,
@@ -123,8 +125,10 @@ class Memory:
         explain: bool = False,
         reference_date: Any = None,
         show_expired: bool = False,
+        **old: object,
     ) -> dict[str, Any]:
         """Return up to `top_k` memories for the query, best first. With `explain`, each has its `score_details`."""
+        _refuse_old(old)
         if rerank:
             raise ValueError("rerank: set the bank's reranker instead, such as PIERIA_RERANKER")
         if show_expired:
@@ -296,6 +300,16 @@ def _warn_of(config: object) -> None:
     parts = config if isinstance(config, Mapping) else vars(config)
     named = ", ".join(sorted(parts)) or "nothing"
     warnings.warn(f"Pieria has its own store and models; these parts have no effect: {named}", stacklevel=4)
+
+
+def _refuse_old(given: Mapping[str, object]) -> None:
+    """Raise for parameters of mem0's earlier versions, with what takes their place."""
+    for name in given:
+        if name in OWNERS:
+            raise ValueError(f"{name}: put it into filters, such as filters={{{name!r}: {given[name]!r}}}")
+        if name == "limit":
+            raise ValueError(f"limit: it is called top_k, such as top_k={given[name]!r}")
+        raise TypeError(f"{name}: there is no such parameter")
 
 
 def _owners(**given: object) -> dict[str, str]:

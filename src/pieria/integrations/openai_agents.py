@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pieria.bank import Bank
 from pieria.errors import UnavailableError
 from pieria.integrations.toolbox import Toolbox
+from pieria.record.event import storable
 from pieria.record.memory import Memory
 from pieria.record.trust import AGENT, OUTSIDE
 from pieria.runtime.key_locks import turns
@@ -95,14 +96,14 @@ class PieriaSession(SessionABC):
         """Return what the bank remembers of an item."""
         role = item.get("role")
         return {
-            "text": _text(item),
+            "text": storable(_text(item)),
             "kind": "turn" if role else "note",
             "author": role or "tool",
             "author_type": TYPES.get(role or "", "system"),
             "session": self.session_id,
             "sequence": number,
             "via": OUTSIDE if str(item.get("type", "")).endswith("_output") else AGENT,
-            "meta": {"agents_session": self.session_id, "item": json.dumps(item, ensure_ascii=False)},
+            "meta": {"agents_session": self.session_id, "item": json.dumps(item)},
         }
 
     def _pop(self) -> TResponseInputItem | None:

@@ -26,6 +26,8 @@ Processor = Callable[[list[ModelMessage]], Awaitable[list[ModelMessage]]]
 # The tools check their own arguments and name all problems at once.
 _ANY = SchemaValidator(core_schema.any_schema())
 TRIES = 2
+BLOCK = "pieria.memory"
+"""The mark of our blocks in a history. It is kept when the history is stored."""
 
 
 class MemoryToolset(AbstractToolset[Any]):
@@ -62,10 +64,11 @@ class MemoryToolset(AbstractToolset[Any]):
 def memory_processor(toolbox: Toolbox, *, budget_tokens: int = PROMPT_TOKENS) -> Processor:
     """Return a history processor: it puts what the bank knows about the last prompt before that prompt.
 
-    The block is fenced as data. The history itself does not change.
+    The block is fenced as data. Blocks of earlier prompts are taken out: the bank may have changed, and forgotten.
     """
 
     async def processed(messages: list[ModelMessage]) -> list[ModelMessage]:
+        messages = [_without_blocks(message) for message in messages]
         last = messages[-1] if messages else None
         if not isinstance(last, ModelRequest):
             return messages
@@ -75,6 +78,13 @@ def memory_processor(toolbox: Toolbox, *, budget_tokens: int = PROMPT_TOKENS) ->
         told = await asyncio.to_thread(toolbox.before, asked, budget_tokens=budget_tokens) if asked.strip() else ""
         if not told:
             return messages
-        return [*messages[:-1], replace(last, parts=[SystemPromptPart(told), *last.parts])]
+        return [*messages[:-1], replace(last, parts=[SystemPromptPart(told, dynamic_ref=BLOCK), *last.parts])]
 
     return processed
+
+
+def _without_blocks(message: ModelMessage) -> ModelMessage:
+    if not isinstance(message, ModelRequest):
+        return message
+    parts = [part for part in message.parts if getattr(part, "dynamic_ref", None) != BLOCK]
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)

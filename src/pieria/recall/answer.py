@@ -15,6 +15,8 @@ from pieria.record.memory import Memory
 from pieria.record.reply import Reply, told
 
 LIKELY = 0.5
+UNSURE = 0.3
+"""A context below this confidence is left out of a prompt: it would only fill it."""
 """An answer is more likely present than absent from this confidence on."""
 
 
@@ -130,6 +132,11 @@ class Context:
     left_out: Mapping[str, int] = field(default_factory=dict)
     known_at: datetime | None = None
     confidence: float | None = None
+
+    @property
+    def is_worth_telling(self) -> bool:
+        """Return whether it belongs into a prompt: it has entries, and the bank may know the answer."""
+        return bool(self.items) and self.confidence is not None and self.confidence >= UNSURE
 
     def as_dict(self) -> dict[str, Any]:
         return {**told(self), "confidence": None if self.confidence is None else round(self.confidence, 6)}

@@ -209,10 +209,11 @@ def _text(value: object, parameter: str) -> str:
         return ""
     if not isinstance(value, str):
         raise InputError(parameter, "a text", value)
-    return _storable(value)
+    return storable(value)
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """Return the text with a mark for each character that no store holds: NUL, and half of a surrogate pair."""
     return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
@@ -228,9 +229,9 @@ def _arguments(value: object) -> Mapping[str, Any]:
 
 def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
-        return _storable(value)
+        return storable(value)
     if isinstance(value, Mapping):
-        return {_storable(key) if isinstance(key, str) else key: _cleaned(item) for key, item in value.items()}
+        return {storable(key) if isinstance(key, str) else key: _cleaned(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_cleaned(item) for item in value]
     return value

@@ -121,6 +121,21 @@ def test_memory_ends_or_is_removed_until_undone_or_is_erased(ask: Ask, refused: 
     assert refused("get", id=id)["hint"] == "recall and facts return the ids."
 
 
+@requirement("correct", "warned")
+def test_what_a_change_does_not_reach_is_told(ask: Ask) -> None:
+    id = ask("remember", text="Swimming lessons are on Mondays.")["id"]
+    again = ask("remember", text="Swimming lessons are on Mondays.", tags=["sport"], valid_until="2030-01-01")
+    assert (again["id"], again["warnings"]) == (id, ["Not applied to what was known: tags, valid_until."])
+    assert "warnings" not in ask("remember", text="Swimming lessons are on Mondays.")
+    assert "warnings" not in ask("correct", id=id, text="Swimming lessons are on Fridays.")
+    ask("forget", id=id, how="end")
+    [warning] = ask("correct", id=id, text="Swimming lessons are on Tuesdays.")["warnings"]
+    assert (
+        warning == "It no longer holds, so recall does not find it."
+        and ask("recall", query="swimming")["memories"] == []
+    )
+
+
 @requirement("facts", "forget", "history", "undo")
 def test_facts_are_stated_replaced_shown_and_forgotten(ask: Ask, refused: Refused, host: Host) -> None:
     maya = {"subject": "Maya", "predicate": "works_on"}

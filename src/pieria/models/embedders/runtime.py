@@ -22,9 +22,12 @@ def silence() -> None:
 def onnxruntime(model: str) -> ModuleType:
     """Return the runtime with telemetry disabled, even if it was imported before."""
     silence()
+    # The runtime's own import of NumPy does not wait for another thread that is importing it, and breaks both.
+    import numpy  # noqa: F401
+
     try:
         import onnxruntime as runtime  # type: ignore[import-untyped]
-    except ImportError as problem:
+    except ModuleNotFoundError as problem:
         hint = "Install onnxruntime, or choose another embedder."
         raise AdapterError(model, "load", "the package onnxruntime is missing", hint=hint) from problem
     runtime.disable_telemetry_events()

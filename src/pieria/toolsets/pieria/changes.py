@@ -24,9 +24,11 @@ def correct(call: Call, id: str, text: str, reason: str | None = None) -> Spoken
         return done(f"{after.id} says so already: nothing was changed.", id=after.id, version=after.version)
     change = change_that_made(bank, after)
     said = f"{after.id} is now version {after.version}; the old text stays in its history."
-    return done(
-        said, id=after.id, version=after.version, change=change, warnings=[*unchanged_source(after), *noticed(after)]
-    )
+    until = after.valid_until
+    is_ended = until is not None and until <= after.known_from
+    ended = ["It no longer holds, so recall does not find it."] if is_ended else []
+    warnings = [*ended, *unchanged_source(after), *noticed(after)]
+    return done(said, id=after.id, version=after.version, change=change, warnings=warnings)
 
 
 def forget(call: Call, id: str, how: str, reason: str | None = None) -> Spoken:

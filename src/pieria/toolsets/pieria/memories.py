@@ -55,7 +55,11 @@ def remember(
         unless_exists="text",
     )
     if memory.id != own:
-        return done(f"Known already as {memory.id}: nothing was changed.", id=memory.id, known=True)
+        given = {"tags": tags, "importance": importance, "valid_from": valid_from, "valid_until": valid_until}
+        unused = [name for name, value in given.items() if value not in (None, [])]
+        warnings = [f"Not applied to what was known: {', '.join(unused)}."] if unused else []
+        said = f"Known already as {memory.id}: nothing was changed."
+        return done(said, id=memory.id, known=True, warnings=warnings)
     change = change_that_made(bank, memory)
     return done(f"Remembered as {memory.id}.", id=memory.id, change=change, warnings=noticed(memory))
 
