@@ -70,16 +70,40 @@ def test_what_is_gone_or_private_stays_out(full: Bank, tmp_path: Path) -> None:
         assert "New words." in written
 
 
+@pytest.mark.parametrize(
+    ("format", "system"),
+    [("mnemex", "mnemex"), ("mempalace", "mempalace"), ("mem0", "mem0"), ("markdown", "basic-memory"),
+     ("open-mem", "open-mem")],
+)  # fmt: skip
+def test_nothing_private_or_past_becomes_everybodys_or_current(tmp_path: Path, format: str, system: str) -> None:
+    with pieria.open("mine", data=tmp_path / "mine", session="s1") as bank:
+        rate = bank.remember("The rate is 7 percent.")
+        bank.remember("The old rate was 5 percent.", valid_until="2020-01-01")
+        bank.update(bank.remember("An archived plan.").id, status="archived")
+        secret = bank.remember("A talk about pay.", scope="session")
+        bank.facts.add("pay", "is", "secret", memory=secret.id)
+        bank.link(secret.id, rate.id, "near")
+        bank.facts.add("Maya", "lives_in", "Oslo", valid_until="2015-01-01")
+        report = export_to(bank, format, tmp_path / "out")
+    assert report.left["memories of one session alone"] == 1
+    with pieria.open("other", data=tmp_path / "data") as other:
+        import_from(other, system, tmp_path / "out")
+        texts = " ".join(memory.text for memory in other.list())
+        assert "7 percent" in texts and "pay" not in texts and "secret" not in texts
+        if format != "markdown":
+            assert "5 percent" not in texts and "archived" not in texts and other.facts.query("Maya") == []
+
+
 def test_mem0_gets_its_shape_and_gives_it_back(full: Bank, tmp_path: Path) -> None:
     report = export_to(full, "mem0", tmp_path / "mem0.json")
-    assert report.counts == {"memories": 2, "facts": 2} and sum(report.left.values()) == 2
+    assert report.counts == {"memories": 2, "facts": 1} and sum(report.left.values()) == 3
     heron, _ = json.loads((tmp_path / "mem0.json").read_text())["results"]
     assert heron["memory"] == "Herons stand still." and heron["categories"] == ["birds"]
     assert (heron["created_at"][:10], heron["run_id"], heron["actor_id"]) == ("2021-05-03", "walk", "Ida")
     assert heron["metadata"] == {"place": "marsh/north", "importance": 0.9, "body": {"x": ["y"]}, "page": 7}
     with pieria.open("other", data=tmp_path / "data") as other:
         told = import_from(other, "mem0", tmp_path / "mem0.json")
-        assert (told.memories, told.facts) == ({"new": 2}, {"new": 2}) and told.well
+        assert (told.memories, told.facts) == ({"new": 2}, {"new": 1}) and told.well
         back = other.get(heron["id"])
         assert back is not None and (back.text, back.session, back.author) == ("Herons stand still.", "walk", "Ida")
 

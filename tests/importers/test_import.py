@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -175,6 +176,16 @@ def test_nothing_to_import_is_an_error(bank: Bank, write: Write, tmp_path: Path)
         import_from(bank, "jsnol", tmp_path)
     with pytest.raises(InputError, match="source: expected a file of JSON lines"):
         import_from(bank, "jsonl", "https://example.com/notes.jsonl")
+
+
+def test_archives_and_standard_input_are_explained(bank: Bank, tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "export.zip", "w") as packed:
+        packed.writestr("conversations.json", "[]")
+    unpack, unread = "Unpack it, and name the folder.", "Standard input is read without --from."
+    for path, hint in ((str(tmp_path / "export.zip"), unpack), ("-", unread)):
+        with pytest.raises(TransferError) as caught:
+            import_from(bank, "chatgpt", path)
+        assert caught.value.hint == hint
 
 
 def test_export_of_pieria_is_sent_to_its_own_import(bank: Bank, tmp_path: Path) -> None:

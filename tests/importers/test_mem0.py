@@ -44,9 +44,11 @@ def test_result_of_get_all_arrives_with_times_and_relations(bank: Bank, tmp_path
 
 def test_one_user_of_many_is_taken(bank: Bank, tmp_path: Path) -> None:
     path = tmp_path / "mem0.json"
-    path.write_text(json.dumps([CRICKET, NUTS]))
+    ill = {"source": "alice", "relationship": "has_illness", "target": "asthma", "user_id": "alice"}
+    path.write_text(json.dumps({"results": [CRICKET, NUTS], "relations": [ill]}))
     report = import_from(bank, "mem0", path, user="bob")
-    assert report.memories == {"new": 1} and report.left == {"memories of other users": 1}
+    others = {"memories of other users": 1, "relations of other users, or of none": 1}
+    assert report.memories == {"new": 1} and report.left == others
 
 
 def history(path: Path, rows: list[tuple[str, str, str | None, str]]) -> Path:

@@ -31,7 +31,7 @@ def _write_notes(snapshot: Snapshot, folder: Path) -> dict[str, str]:
     """Write the notes; return the path of each memory's note."""
     paths: dict[str, str] = {}
     taken: dict[str, set[str]] = {"": {same_name(FACTS)}}
-    for memory, _ in snapshot.memories():
+    for memory, _ in snapshot.memories(("session",)):
         wing, _, room = memory.place.partition("/")
         below = "/".join(note_name(part, memory.id) for part in (wing, room))
         names = taken.setdefault(same_name(below), set())

@@ -23,11 +23,11 @@ _MARKS = ("imported_from", "origin", "hash", "updated_at", "immutable", *_OWNERS
 
 
 def write(snapshot: Snapshot, path: Path) -> None:
-    rows = (_row(memory, snapshot.bank) for memory, _ in snapshot.memories())
+    rows = (_row(memory, snapshot.bank) for memory, _ in snapshot.memories(("session", "archived")))
     with path.open("w", encoding="utf-8", errors="replace") as file:
         file.write(f'{{"bank": {encode(snapshot.bank)}')
         write_list(file, "results", rows)
-        write_list(file, "relations", map(_relation, snapshot.facts()))
+        write_list(file, "relations", map(_relation, snapshot.facts(current=True)))
         file.write("}\n")
     snapshot.leave("links, which mem0 has none of", sum(1 for _ in snapshot.links(counted=False)))
 

@@ -76,10 +76,7 @@ def _write_drawers(snapshot: Snapshot, path: Path) -> dict[str, str]:
     with closing(sqlite3.connect(path)) as base, base:
         base.executescript(_ROWS)
         number = 0
-        for memory, _ in snapshot.memories():
-            if memory.standing.status != "active":
-                snapshot.leave("archived or expired memories")
-                continue
+        for memory, _ in snapshot.memories(("session", "archived", "over")):
             snapshot.leave("titles", int(memory.title is not None))
             id = _origin(memory)
             if id != memory.id:

@@ -13,7 +13,7 @@ from pieria.exporters import Exporter
 from pieria.exporters.fields import encode
 from pieria.record.link import Link
 from pieria.record.memory import Memory
-from pieria.record.time import instant
+from pieria.record.time import instant, is_over
 from pieria.record.usage import Usage
 
 if TYPE_CHECKING:
@@ -33,13 +33,15 @@ _SPACE = uuid.UUID("9d0e4c0a-5f7b-4c7e-9c59-2f1f4f3b7a10")
 
 def write(snapshot: Snapshot, folder: Path) -> None:
     with (folder / MEMORIES).open("w", encoding="utf-8", errors="replace") as file:
-        for memory, usage in snapshot.memories():
+        for memory, usage in snapshot.memories(("session",)):
             snapshot.leave("texts longer than its tools take, written whole", len(memory.text) > LONGEST)
-            file.write(encode(_row(memory, usage)) + "\n")
+            is_ended = is_over(memory.times.valid_until, snapshot.moment)
+            file.write(encode(_row(memory, usage, is_ended=is_ended)) + "\n")
     with (folder / RELATIONS).open("w", encoding="utf-8", errors="replace") as file:
         for link in _between_memories(snapshot):
             file.write(encode(_relation(link)) + "\n")
     snapshot.leave("facts, which it has none of", sum(1 for _ in snapshot.facts()))
+    snapshot.counts.pop("facts", None)
 
 
 def _between_memories(snapshot: Snapshot) -> Iterator[Link]:
@@ -50,9 +52,10 @@ def _between_memories(snapshot: Snapshot) -> Iterator[Link]:
             snapshot.leave("links of places, which it has none of")
 
 
-def _row(memory: Memory, usage: Usage) -> dict[str, Any]:
+def _row(memory: Memory, usage: Usage, *, is_ended: bool) -> dict[str, Any]:
+    """Return the row. What is no longer valid is archived there: it has no end of validity."""
     meta = memory.meta
-    status = memory.standing.status
+    status = "archived" if is_ended else memory.standing.status
     other = {name: value for name in _OTHERS if (value := getattr(memory, name)) not in _USUAL}
     if memory.place.endswith("/note"):
         del other["place"]

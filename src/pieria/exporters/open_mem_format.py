@@ -21,12 +21,8 @@ TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 SHOWN_AS = {"plan": "decision"}
 OTHER = "discovery"
 TITLE = 80
-LEFT = {
-    "user": "memories of the user, which it exports nowhere",
-    "session": "memories of one session alone",
-    "turn": "turns, word for word",
-    "ended": "memories that are no longer valid, or archived",
-}
+WITHOUT = ("user", "session", "archived", "over")
+TURNS = "turns, word for word"
 
 
 def write(snapshot: Snapshot, path: Path) -> None:
@@ -42,24 +38,14 @@ def write(snapshot: Snapshot, path: Path) -> None:
 
 
 def _observations(snapshot: Snapshot, summaries: list[Memory]) -> Iterator[dict[str, Any]]:
-    for memory, _ in snapshot.memories():
-        why = _why_left(memory, snapshot)
-        if why is not None:
-            snapshot.leave(LEFT[why])
+    for memory, _ in snapshot.memories(WITHOUT):
+        if memory.kind == "turn":
+            snapshot.leave(TURNS)
             snapshot.counts["memories"] -= 1
         elif memory.kind == "summary" and memory.session is not None:
             summaries.append(memory)
         else:
             yield _observation(memory)
-
-
-def _why_left(memory: Memory, snapshot: Snapshot) -> str | None:
-    if memory.scope in ("user", "session"):
-        return memory.scope
-    until = memory.times.valid_until
-    if memory.standing.status == "archived" or (until is not None and until <= snapshot.moment):
-        return "ended"
-    return "turn" if memory.kind == "turn" else None
 
 
 def _observation(memory: Memory) -> dict[str, Any]:

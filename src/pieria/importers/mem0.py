@@ -28,7 +28,7 @@ EXPECTS = "a file with the result of get_all, mem0's history.db, or the address 
 KEY = "MEM0_API_KEY"
 PLATFORM = "mem0.ai"
 PAGE = 100
-OTHERS = "memories of other users"
+OTHERS, OTHER_RELATIONS = "memories of other users", "relations of other users, or of none"
 _LISTS = ("results", "memories", "")
 _OWNERS = ("user_id", "agent_id", "app_id", "attributed_to")
 _KEPT = ("hash", "immutable", "updated_at")
@@ -55,7 +55,7 @@ def read(source: Source) -> Iterator[Item]:
         if isinstance(found, Problem | Left):
             yield found
         elif found.key == "relations":
-            yield _fact(found.value, found.where)
+            yield _fact(found.value, found.where) if _is_of_user(source, found.value) else Left(OTHER_RELATIONS)
         elif found.key in _LISTS:
             yield _memory(source, found.value, found.where)
 
@@ -79,6 +79,10 @@ def _memory(source: Source, row: Any, where: str) -> Item:
         meta=object_of(row.get("metadata")) | without_nothing({name: row.get(name) for name in (*_OWNERS, *_KEPT)}),
     )
     return MemoryItem(origin, new)
+
+
+def _is_of_user(source: Source, row: Any) -> bool:
+    return source.user is None or not isinstance(row, Mapping) or row.get("user_id") == source.user
 
 
 def _fact(row: Any, where: str) -> Item:

@@ -13,6 +13,7 @@ from pieria.errors import InputError, TransferError
 from pieria.record.address import check_length
 
 _SCHEMES = ("http://", "https://")
+_ZIP = b"PK\x03\x04"
 
 
 class Source:
@@ -51,7 +52,10 @@ class Source:
         except (OSError, RuntimeError, ValueError) as problem:
             raise InputError("source", "the path of a file or folder that can be looked at", self.name) from problem
         if not there:
-            raise TransferError(path, "there is no such file or folder")
+            hint = "Standard input is read without --from." if self.name == "-" else None
+            raise TransferError(path, "there is no such file or folder", hint=hint)
+        if path.is_file() and _begins_as_zip(path):
+            raise TransferError(path, "it is a ZIP archive", hint="Unpack it, and name the folder.")
         return path
 
     def heard(self, done: int) -> None:
@@ -60,3 +64,12 @@ class Source:
 
     def __str__(self) -> str:
         return self.name
+
+
+def _begins_as_zip(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ZIP)) == _ZIP
+    except OSError:
+        # The reader of the system says why it cannot be read.
+        return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -23,7 +23,7 @@ from pieria.record.fact import Fact, FactQuery
 from pieria.record.link import End, Link
 from pieria.record.memory import STATEMENT, Memory
 from pieria.record.privacy import cut_private
-from pieria.record.time import micros, moment
+from pieria.record.time import is_over, micros, moment
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.files import storage_error
 from pieria.transfer.file import given_path
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Progress, Reader
 
 PAGE = 500
+LEFT: Mapping[str, str] = {
+    "user": "memories of the user, which it exports nowhere",
+    "session": "memories of one session alone",
+    "archived": "memories that are no longer valid, or archived",
+    "over": "memories that are no longer valid, or archived",
+}
+"""Why a format leaves a memory out that it would show as everybody's, or as true now."""
+OVER = "facts that no longer hold"
 NODES = ("tag", "intent", "subgoal", "source")
 """Kinds that only lead to other nodes of a graph. Other systems have no use for them."""
 
@@ -47,6 +55,8 @@ class Snapshot:
     counts: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
     """What the format cannot carry, by reason."""
+    _gone: set[str] = field(default_factory=set)
+    """The ids of the memories that were left out."""
 
     @property
     def bank(self) -> str:
@@ -62,22 +72,41 @@ class Snapshot:
         """Return the zone of the bank's days."""
         return self._core.zone
 
-    def memories(self) -> Iterator[tuple[Memory, Usage]]:
-        """Yield every memory with its usage, oldest first: archived and expired ones too, statements of facts not."""
+    def memories(self, without: Container[str] = ()) -> Iterator[tuple[Memory, Usage]]:
+        """Yield every memory with its usage, oldest first: archived and expired ones too, statements of facts not.
+
+        `without` are keys of `LEFT` that the format has no field for.
+        """
         total = sum(self._reader.count(self._filter()).values())
         for page in self._pages():
             used = self._reader.usage([memory.id for memory in page])
             for memory in page:
                 if memory.kind in NODES:
                     self.left["nodes of a graph that only lead to others"] += 1
+                elif (why := next((why for why in self._marks(memory) if why in without), None)) is not None:
+                    self.leave(LEFT[why], memory.kind != STATEMENT)
+                    self._gone.add(memory.id)
                 elif memory.kind != STATEMENT:
                     self.counts["memories"] += 1
                     yield _public(memory), used.get(memory.id, UNUSED)
             if self._progress is not None:
                 self._progress(min(self.counts["memories"], total), total)
 
-    def facts(self, *, mentions: bool = False) -> Iterator[Fact]:
+    def _marks(self, memory: Memory) -> Iterator[str]:
+        """Yield what the reader of another format must know of a memory, by the keys of `LEFT`."""
+        if memory.scope in LEFT:
+            yield memory.scope
+        if memory.kind == STATEMENT:
+            return
+        if memory.standing.status == "archived":
+            yield "archived"
+        if is_over(memory.times.valid_until, self.moment):
+            yield "over"
+
+    def facts(self, *, mentions: bool = False, current: bool = False) -> Iterator[Fact]:
         """Yield every fact that was not removed, ended validity included; with `mentions` also those about a memory.
+
+        With `current` without those that have ended. Facts of a memory that was left out are left out, too.
 
         `known_from` is the time at which its origin stated it.
         """
@@ -86,7 +115,11 @@ class Snapshot:
             held = self._reader.states(ids)
             stated = {id: moment(one.state.at) for id, one in held.items() if one.state.kind == STATEMENT}
             for fact in self._reader.facts(query, self._filter()):
-                if mentions or fact.subject != fact.memory:
+                if current and is_over(fact.valid_until, self.moment):
+                    self.leave(OVER)
+                elif {fact.id, fact.source_memory} & self._gone:
+                    self.leave("facts of memories that are left out")
+                elif mentions or fact.subject != fact.memory:
                     self.counts["facts"] += 1
                     yield replace(
                         fact, known_from=stated.get(fact.id, fact.known_from),
@@ -98,6 +131,9 @@ class Snapshot:
         """Yield every link whose ends are here. A format that leaves them out does not count them."""
         for ids in self._ids():
             for tie in self._ties(set(ids)):
+                if {tie.source.name, tie.target.name} & self._gone:
+                    self.leave("links of memories that are left out")
+                    continue
                 self.counts["links"] += counted
                 yield tie
         for link in self._between_places():
