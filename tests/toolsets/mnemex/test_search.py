@@ -7,6 +7,9 @@ import pytest
 from tests.toolsets.conftest import Ask, HandClock, Host, answered, requirement
 from tests.toolsets.mnemex.conftest import Saved
 
+from pieria.bank import Bank
+from pieria.toolsets.mnemex import search
+
 
 @requirement("search.by_query", "search.any_word", "search.ranking")
 def test_related_memories_are_found_strongest_first(saved: Saved, host: Host, clock: HandClock) -> None:
@@ -146,6 +149,34 @@ def test_unified_search_follows_the_vault(ask: Ask, host: Host, clock: HandClock
     assert found(ltm_weight=0) == []
     note.unlink()
     assert (found(), host.bank.vault.paths()) == ([], {})
+
+
+@pytest.mark.parametrize("settings", [{"vault": "vault"}])
+def test_many_matching_notes_are_not_all_paged_through(
+    ask: Ask, host: Host, saved: Saved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("vault").mkdir()
+    for number in range(250):
+        Path(f"vault/n{number}.md").write_text(f"Heron number {number} nests above the mill.")
+    host.bank.vault.sync()
+    saved("A heron nests in the reeds.", tags=[])
+    pages = list[float]()
+    recalled = search._recalled
+
+    def counted(bank: Bank, asked: search.Asked, k: int, cursor: str | None) -> Any:
+        pages.append(asked.enough)
+        return recalled(bank, asked, k, cursor)
+
+    def found() -> list[str]:
+        pages.clear()
+        return [one["content"] for one in ask("search_unified", query="heron nests", limit=5, **equal)["results"]]
+
+    equal = {"stm_weight": 1, "ltm_weight": 1}
+    monkeypatch.setattr(search, "_recalled", counted)
+    told = found()
+    assert len(pages) == 3 and pages[-1] > 0
+    monkeypatch.setattr(search, "_last_score", lambda found, limit: 0.0)
+    assert (found(), len(pages) > 3) == (told, True)
 
 
 @pytest.mark.parametrize("settings", [{"vault": "vault"}])

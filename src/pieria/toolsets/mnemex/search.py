@@ -30,8 +30,8 @@ POLICY, LEFT = "decay", "retention"
 REVIEW, DENSE = "review", "dense"
 LASTING = 0.5
 """The score of a lasting memory if there is no query: that of a half-faded one."""
-FURTHER, MOST = 200, 10_000
-"""Page size after the first page, and how many memories are ranked without a query."""
+FURTHER, FURTHEST, MOST = 200, 1_000, 10_000
+"""Size of the second page, the largest, and how many memories are ranked without a query."""
 
 
 def search_memory(
@@ -95,12 +95,16 @@ def search_unified(
     wanted = [status] if isinstance(status, str) else status
     kept = [one for one in wanted if one != PROMOTED]
     promoted = [PROMOTED] if PROMOTED in wanted else []
-    layers = (
-        Asked(query, limit, named, kept, since, min_score, weight=short, beyond=by_hand),
+    lasting = (
         Asked(query, limit, named, promoted, fades=False, layer=LONG, weight=long),
         Asked(query, limit, named, "active", fades=False, place=VAULT, layer=LONG, weight=long, among=by_hand),
     )
-    found = _together([answer(bank, one) for one in layers if one.weight], limit, paths)
+    answers = [answer(bank, one) for one in lasting if one.weight]
+    if short:
+        enough = _last_score(_together(answers, limit, paths).found, limit)
+        fading = Asked(query, limit, named, kept, since, min_score, weight=short, beyond=by_hand, enough=enough)
+        answers.insert(0, answer(bank, fading))
+    found = _together(answers, limit, paths)
     shown, paging = paged(found.found, page, page_size)
     length = _length(bank, preview_length)
     told = {
@@ -110,6 +114,11 @@ def search_unified(
         **_warned([*found.warnings, *([unread] if unread else [])]),
     }
     return Spoken(told, "\n".join(_in_words(shown, verbose, paths)))
+
+
+def _last_score(found: Sequence[Found], limit: int) -> float:
+    """Return the score that a further result must exceed to be shown."""
+    return found[limit - 1].score if 0 < limit <= len(found) else 0.0
 
 
 def _since(bank: Bank, window_days: int | None) -> datetime | None:
@@ -228,6 +237,8 @@ class Asked:
     beyond: Collection[str] = ()
     among: Collection[str] | None = None
     """`beyond` holds ids of handwritten notes to leave out; `among` holds the only ids to keep."""
+    enough: float = 0.0
+    """Do not look further for results without a better score."""
 
 
 class Found(NamedTuple):
@@ -269,12 +280,20 @@ def _hits(bank: Bank, asked: Asked) -> tuple[list[Any], list[str]]:
     """Return `k` hits if there are as many. Read further pages while other hits take up the places."""
     page = _recalled(bank, asked, asked.k, None)
     # Only the first page has reviews, besides its answers.
-    found = _once(_own(page, asked))
-    while len(_answers(found)) < asked.k and page.cursor is not None:
-        page = _recalled(bank, asked, FURTHER, page.cursor)
+    found, further = _once(_own(page, asked)), FURTHER
+    while len(_answers(found)) < asked.k and page.cursor is not None and _may_reach(page, asked):
+        page = _recalled(bank, asked, further, page.cursor)
+        # Each page ranks those before it again.
+        further = min(2 * further, FURTHEST)
         found = _once([*found, *_own(page, asked)])
     shown = {hit.memory.id for hit in _answers(found)[: asked.k]}
     return [hit for hit in found if REVIEW in hit.why or hit.memory.id in shown], _warnings(page.plan, asked)
+
+
+def _may_reach(page: Any, asked: Asked) -> bool:
+    """Return whether the hits after a page, which score no better, may be shown."""
+    last = min((hit.score for hit in _answers(list(page))), default=1.0)
+    return bool(asked.weight * last > asked.enough)
 
 
 def _answers(found: list[Any]) -> list[Any]:
