@@ -26,7 +26,7 @@ _SECOND = 1_000_000
 _ONE_DAY = timedelta(days=1)
 _DATE_LENGTH = len("2026-01-31")
 _SEPARATORS = "Tt "
-_EXPECTED = "an ISO-8601 date or time"
+_EXPECTED = "a date or a time in ISO-8601 form"
 _SHAPES = "Write 2026-01-31 or 2026-01-31T09:30:00Z, with an offset such as +02:00 where it is not UTC."
 _NUMBERS = "A number counts the seconds since 1970-01-01 UTC, within the years 1 to 9999."
 
