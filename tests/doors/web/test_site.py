@@ -250,7 +250,7 @@ def test_the_look_is_chosen_after_a_form_as_well(served: Served) -> None:
 
 
 def test_wrong_addresses_are_refused_with_what_to_do(served: Served) -> None:
-    wrong = {"recall?q=x&since=soon&order=best": "order", "recall?q=x&since=soon": "expected a date or a time in ISO-8601 form"}
+    wrong = {"recall?q=x&since=soon&order=best": "order", "recall?q=x&since=soon": "a time in ISO-8601 form"}
     wrong |= dict.fromkeys(("recall?cursor=x", "graph?node=memory:jwt&q=jwt"), "expected no value")
     for path, said in wrong.items():
         answer = served.client.get(f"/banks/notes/{path}")
