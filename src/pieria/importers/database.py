@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from pieria.errors import TransferError
+from pieria.importers.source import begins_with
 
 MAGIC = b"SQLite format 3\0"
 PAGE = 1_000
 
 
 def is_database(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
+    return begins_with(path, MAGIC)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ class Source:
         if not there:
             hint = "Standard input is read without --from." if self.name == "-" else None
             raise TransferError(path, "there is no such file or folder", hint=hint)
-        if path.is_file() and _begins_as_zip(path):
+        if path.is_file() and begins_with(path, _ZIP):
             raise TransferError(path, "it is a ZIP archive", hint="Unpack it, and name the folder.")
         return path
 
@@ -66,10 +66,10 @@ class Source:
         return self.name
 
 
-def _begins_as_zip(path: Path) -> bool:
+def begins_with(path: Path, magic: bytes) -> bool:
+    """Return whether a file begins so. One that cannot be read does not: its reader says why."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_ZIP)) == _ZIP
+            return file.read(len(magic)) == magic
     except OSError:
-        # The reader of the system says why it cannot be read.
         return False

@@ -106,7 +106,7 @@ class Snapshot:
     def facts(self, *, mentions: bool = False, current: bool = False) -> Iterator[Fact]:
         """Yield every fact that was not removed, ended validity included; with `mentions` also those about a memory.
 
-        With `current` without those that have ended. Facts of a memory that was left out are left out, too.
+        With `current`, without those that have ended. Facts of a memory that was left out are left out, too.
 
         `known_from` is the time at which its origin stated it.
         """

@@ -27,9 +27,11 @@ def onnxruntime(model: str) -> ModuleType:
 
     try:
         import onnxruntime as runtime  # type: ignore[import-untyped]
-    except ModuleNotFoundError as problem:
+    except ImportError as problem:
+        is_missing = isinstance(problem, ModuleNotFoundError)
         hint = "Install onnxruntime, or choose another embedder."
-        raise AdapterError(model, "load", "the package onnxruntime is missing", hint=hint) from problem
+        reason = "the package onnxruntime is missing" if is_missing else f"onnxruntime cannot be imported: {problem}"
+        raise AdapterError(model, "load", reason, hint=hint) from problem
     runtime.disable_telemetry_events()
     module: ModuleType = runtime
     return module

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import STATEMENT, Memory, unchanged_source
+from pieria.record.time import is_over
 from pieria.toolsets.call import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.pieria.words import WHERE_IDS_ARE, change_that_made, done, noticed, numbered
@@ -24,8 +25,7 @@ def correct(call: Call, id: str, text: str, reason: str | None = None) -> Spoken
         return done(f"{after.id} says so already: nothing was changed.", id=after.id, version=after.version)
     change = change_that_made(bank, after)
     said = f"{after.id} is now version {after.version}; the old text stays in its history."
-    until = after.valid_until
-    is_ended = until is not None and until <= after.known_from
+    is_ended = is_over(after.valid_until, after.known_from)
     ended = ["It no longer holds, so recall does not find it."] if is_ended else []
     warnings = [*ended, *unchanged_source(after), *noticed(after)]
     return done(said, id=after.id, version=after.version, change=change, warnings=warnings)
